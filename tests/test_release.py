@@ -53,14 +53,8 @@ def test_the_page_of_the_api_lists_every_public_name():
 def test_the_paper_has_its_sections_its_references_and_two_pages():
     text, bib = ((ROOT / f"paper.{suffix}").read_text("utf-8") for suffix in ("md", "bib"))
     _, head, body = text.split("---\n", 2)
-    assert re.findall(r"^(\w+):", head, re.MULTILINE) == [
-        "title",
-        "tags",
-        "authors",
-        "affiliations",
-        "date",
-        "bibliography",
-    ]
+    fields = ["title", "tags", "authors", "affiliations", "date", "bibliography"]
+    assert re.findall(r"^(\w+):", head, re.MULTILINE) == fields
     sections = ["Summary", "Statement of need", "State of the field", "Functionality", "Reproducibility", "References"]
     assert re.findall(r"^# (.*)$", body, re.MULTILINE) == sections
     assert set(re.findall(r"@([a-z][\w-]+)", body)) == set(re.findall(r"^@\w+\{(.*),$", bib, re.MULTILINE))

@@ -9,7 +9,8 @@ import metaeval
 from experiments.page import Folder
 from experiments.paper import Results, Settings, cell, load_groups, read_study
 from metaeval.analyses.alternative_annotator_test import PASS
-from metaeval.data.annotations import Annotations, choose_class
+from metaeval.data.annotations import Annotations
+from metaeval.stats.annotator_wins import choose_class
 
 STUDY = read_study("alttest")
 SETS, PRINTED = STUDY["sets"], STUDY["printed"]

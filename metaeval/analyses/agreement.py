@@ -14,7 +14,6 @@ from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, Within, check_options, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.references import match_references
 from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences, write_ends
-from metaeval.data.labels import code_clusters, rank_labels
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
@@ -35,7 +34,8 @@ from metaeval.stats.agreement import (
 )
 from metaeval.stats.arrays import scale_scores
 from metaeval.stats.intervals import ELSEWHERE, Over, explain_no_interval
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.resampling import code_clusters
+from metaeval.stats.streams import generator, rank_labels, stream_key
 
 ENOUGH_TOPICS = 60
 """With fewer, a result says that intervals of statistics of runs may be too narrow: docs/concepts/agreement.md."""

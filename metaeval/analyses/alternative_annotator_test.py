@@ -12,8 +12,7 @@ import pandas as pd
 import metaeval
 from metaeval.analyses.prepare import Within, check_options
 from metaeval.analyses.result import Result, list_rows, tabulate_differences
-from metaeval.data.annotations import Annotations, choose_class
-from metaeval.data.labels import rank_labels
+from metaeval.data.annotations import Annotations
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.charts import Chart, IntervalChart
 from metaeval.show.signature import Signature
@@ -21,6 +20,7 @@ from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
     Agreement,
     average_advantage,
+    choose_class,
     find_p_values,
     mean_agreement,
     reject_by,
@@ -30,7 +30,7 @@ from metaeval.stats.annotator_wins import (
 )
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.resampling import draw_weights
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.streams import generator, rank_labels, stream_key
 
 PASS = 0.5
 """Share of the people that a judge has to win against."""

@@ -15,7 +15,6 @@ import pandas as pd
 from metaeval.analyses.prepare import Within, check_options, list_collections, sort_scores
 from metaeval.analyses.ranks import RunRanks, order_runs, tabulate_ranks
 from metaeval.analyses.topic_noise import TopicNoise, find_noise, join_noise
-from metaeval.data.labels import code_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
@@ -24,6 +23,7 @@ from metaeval.show.table import Table
 from metaeval.stats.arrays import average, round_scaled
 from metaeval.stats.boards import Aggregate, Board, compare_board, find_rank_sets, find_scale
 from metaeval.stats.irregular_runs import SKEWED, shape_of_differences
+from metaeval.stats.resampling import code_clusters
 from metaeval.stats.run_means import find_best, interval_of_tasks
 from metaeval.stats.streams import stream_key
 

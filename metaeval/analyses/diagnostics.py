@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 from weakref import WeakKeyDictionary
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.topic_noise import TopicNoise
-from metaeval.data.scores import Scores, find_identical_runs
+from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.stats.irregular_runs import (
@@ -20,6 +21,7 @@ from metaeval.stats.irregular_runs import (
     count_failures,
     equal_rows,
     far_behind,
+    find_identical_runs,
     residual_spread,
     shape_of_differences,
 )
@@ -248,7 +250,7 @@ def diagnose(scores: Scores) -> Diagnostics:
     )  # fmt: skip
     _KNOWN[scores] = Diagnostics(
         scores.collection, scores.runs, scores.measures, ratio[:, position], wide[:, position], behind[:, position], failures,
-        find_identical_runs(scores), shapes,
+        find_identical_runs(scores.runs, scores.values), shapes,
     )  # fmt: skip
     return _KNOWN[scores]
 
@@ -263,3 +265,9 @@ def remark_copies(*collections: Scores) -> tuple[str, ...]:
             same = [n for n in np.flatnonzero(first == m).tolist() if (values[..., m] == values[..., n]).all()]
             groups |= {tuple(names[n] for n in same): None} if len(same) > 1 else {}
     return tuple(f"{format_list(group)} are one measure: their scores are the same on every topic" for group in groups)
+
+
+def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
+    """Return scores with the first run of each group of identical ones; the others in their order."""
+    repeated = {run for group in identical for run in group[1:]}
+    return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

@@ -10,17 +10,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from metaeval.analyses.diagnostics import Diagnostics, diagnose
+from metaeval.analyses.diagnostics import Diagnostics, diagnose, take_distinct_runs
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
-from metaeval.data.labels import rank_labels
-from metaeval.data.scores import Scores, find_identical_runs, refuse_gaps, take_distinct_runs
+from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.stats.arrays import restore_pairs
+from metaeval.stats.irregular_runs import find_identical_runs
 from metaeval.stats.pair_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
-from metaeval.stats.streams import generator, stream_key
+from metaeval.stats.streams import generator, rank_labels, stream_key
 
 BOUNDS = {"n_bootstrap": 0, "n_random": 0, "difference": np.inf, "margin": np.inf}
 """The least of a count, or the top of a number, where it is not 1."""
@@ -94,7 +94,8 @@ def prepare(
     check_options(seed=seed, distinct_runs=distinct_runs)
     chosen, identical = scores, tuple[tuple[str, ...], ...]()
     if distinct_runs is not False:
-        identical = find_identical_runs(scores) if distinct_runs is True else tuple(map(tuple, distinct_runs))
+        groups = find_identical_runs(scores.runs, scores.values) if distinct_runs is True else distinct_runs
+        identical = tuple(map(tuple, groups))
         chosen = take_distinct_runs(scores, identical=identical)
     noise = find_noise(chosen)
     if chosen.clusters:

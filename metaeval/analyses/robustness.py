@@ -12,11 +12,12 @@ import pandas as pd
 
 from metaeval.analyses.prepare import check_options, check_scores, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.result import MeasureRows
-from metaeval.data.scores import Scores, find_identical_runs
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
 from metaeval.stats.arrays import scale_scores
+from metaeval.stats.irregular_runs import find_identical_runs
 from metaeval.stats.rank_correlation import spearman_matrix
 
 
@@ -92,7 +93,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         check_options(distinct_runs=distinct_runs)
         given, over = list_collections(scores), "collections"
         shared = _take_shared(given)
-        same = find_identical_runs(*shared) if distinct_runs else False
+        same = find_identical_runs(shared[0].runs, *(each.values for each in shared)) if distinct_runs else False
         parts = [prepare(each, "robustness", distinct_runs=same, runs=3, topics=1, clusters="pool") for each in shared]
         units = tuple(each.collection or f"collection {number}" for number, each in enumerate(given, start=1))
         warn_of_same_data(units, [part.values for part in parts])

@@ -12,9 +12,10 @@ import metaeval
 from metaeval.analyses.prepare import check_options
 from metaeval.analyses.result import Result, list_rows
 from metaeval.analyses.topic_noise import refuse_clusters
+from metaeval.data.policies import check_policy, find_complete
 from metaeval.data.ratings import GapPolicy, Ratings
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count, format_list
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart
 from metaeval.show.signature import Signature
@@ -140,14 +141,13 @@ def variance_components(
     >>> found.answer()
     '88 % of the variance of means over 30 topics is between runs, and 14 % of that of a single score.'
     """
-    if isinstance(ratings, Scores):
-        refuse_clusters(ratings)
     given = ratings
     if isinstance(ratings, Scores):
+        refuse_clusters(ratings)
         given = Ratings(ratings.to_frame(), ratings.measures, ratings.collection)
     if not isinstance(given, Ratings):
         raise MetaevalError(f"this takes Ratings or Scores, not {type(ratings).__name__}")
-    given = given.balance(missing)
+    given = _balance(given, missing)
     check_options(alpha=alpha, beta=beta, confidence=confidence, seed=seed)
     frame = given.frame
     numbers = {facet: float(frame[facet].nunique()) for facet in given.facets}
@@ -209,3 +209,29 @@ def _remark(components: pd.DataFrame, merged: Sequence[str]) -> tuple[str, ...]:
             "They have one component. Repeats of a run on a topic would separate run × topic from error."
         )
     return tuple(remarks)
+
+
+def _balance(ratings: Ratings, missing: GapPolicy) -> Ratings:
+    """Return ratings with as many scores in every cell of runs, topics, judges and measures."""
+    check_policy(missing, GapPolicy)
+    known = [name for name in ("run", "topic", "judge") if name in ratings.frame]
+    known += ["measure"] if len(ratings.measures) > 1 else []
+    every = pd.MultiIndex.from_product([ratings.frame[name].unique() for name in known], names=known)
+    cells = ratings.frame.groupby(known).size().reindex(every, fill_value=0)
+    usual = int(cells[cells > 0].mode().max())
+    whole = cells == usual
+    if whole.all():
+        return ratings
+    if missing == "raise":
+        left = []
+        for axis in ("topic", "run"):
+            kept = whole.groupby(level=axis).all()
+            some = f"{kept.sum():,} of {format_count(len(kept), axis)} are complete"
+            left += [f"{format_option('missing', f'drop-{axis}')} ({some})"] * bool(kept.sum() > 1)
+        unlike = f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)}"
+        problem = f"{unlike} have not {format_count(usual, 'score')}, and components need as many in each"
+        raise DataError(problem, hint=" or ".join(left) or "choose runs, topics and judges that are complete")
+    gaps = whole.groupby(level=["run", "topic"]).all().unstack("topic").eq(False)
+    keep_runs, keep_topics = find_complete(gaps.to_numpy(), [*gaps.index], [*gaps.columns], missing)
+    is_kept = ratings.frame["run"].isin(gaps.index[keep_runs]) & ratings.frame["topic"].isin(gaps.columns[keep_topics])
+    return Ratings(ratings.frame[is_kept], ratings.measures, ratings.collection)

@@ -78,7 +78,7 @@ def _choose_source(folder: Path) -> tuple[str | None, dict[str, str]]:
         reading = {
             "format": st.selectbox("Format", ["", *READ_FORMATS], key="format"),
             "missing": st.selectbox(
-                "Where a run has no score on a topic", ["", "drop-topic", "drop-run", "worst"], key="missing"
+                "Where a run has no score on a topic", ["", "drop-topic", "drop-run"], key="missing"
             ),
             "doubled": st.selectbox("Where a run has several scores on a topic", ["", "mean", "latest"], key="doubled"),
             "columns": st.text_input(

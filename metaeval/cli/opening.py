@@ -84,7 +84,7 @@ def open_sources(values: Any) -> list[Scores]:
     # References of their own have the stated directions too, and so have people's labels.
     people = getattr(values, "people", None)
     further = [people.scores] if people else [each for each in references if isinstance(each, Scores)]
-    turned = state_directions([*opened, *further], **find_directions(values), missing=values.missing)
+    turned = state_directions([*opened, *further], **find_directions(values))
     opened, further = turned[: len(opened)], turned[len(opened) :]
     if people:
         values.people = people._replace(scores=further[0])

@@ -62,7 +62,7 @@ def score(values: Values) -> None:
             raise MetaevalError(f"{target}: there is no folder {target.parent}")
     with working("reading and scoring"):
         scores = _compute_scores(values)
-    (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
+    (scores,) = state_directions([scores], **find_directions(values))
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     if values.style == "text":
         means, best = scores.means() * find_signs(scores.measures), []

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, assign_parts, check_shape, refuse_first
+from metaeval.data.labels import Labelled, check_shape, refuse_first
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, MetaevalError, format_count, format_option
+from metaeval.stats.annotator_wins import choose_class
+from metaeval.stats.streams import assign_parts
 
-NONE = -1
-"""Stands where a person gave no label."""
+NONE = -1  # where a person gave no label
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,9 +82,8 @@ class Annotations(Labelled):
     @property
     def size(self) -> str:
         """How many annotators, judges and items there are, in words."""
-        counts = ((self.annotators, "annotator"), (self.judges, "judge"), (self.items, "item"))
-        people, judges, items = (format_count(len(labels), what) for labels, what in counts)
-        return f"{people} and {judges} × {items}"
+        people = format_count(len(self.annotators), "annotator")
+        return f"{people} and {format_count(len(self.judges), 'judge')} × {format_count(len(self.items), 'item')}"
 
     def __repr__(self) -> str:
         return f"Annotations: {self.size}, {len(self.classes)} classes{', ' * bool(self.collection)}{self.collection}"
@@ -116,8 +116,9 @@ class Annotations(Labelled):
         """
         if parts is None and len(set(self.topics)) == len(self.items) > 1:
             problem = "every item is a topic of its own, on which measures of classes only say whether it is right"
-            pool = f"pool the items with {format_option('parts', '1')}"
-            raise MetaevalError(f"{problem}: {pool}, or divide them at random: {format_option('parts', '20')}")
+            raise MetaevalError(
+                f"{problem}: divide them at random, or pool them with 1: {format_option('parts', '20')}"
+            )
         topics: Sequence[str] = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))
@@ -130,15 +131,3 @@ class Annotations(Labelled):
         np.add.at(counts, (judge, topic, choose_class(self.votes), choose_class(self.answers)), 1)
         labels = self.named("classes", "collection", "provenance")
         return ClassificationRuns(counts, runs=self.judges, topics=position, **labels)
-
-
-def choose_class(counts: np.ndarray) -> np.ndarray:
-    """Return the most frequent class; of several, the one nearest to the lower median, and of two as near the lower.
-
-    >>> choose_class(np.array([[0, 2, 1], [2, 1, 2], [1, 0, 1]])).tolist()
-    [1, 0, 0]
-    """
-    k = counts.shape[-1]
-    median = (2 * counts.cumsum(axis=-1) >= counts.sum(axis=-1, keepdims=True)).argmax(axis=-1)
-    distance = np.abs(np.arange(k) - median[..., np.newaxis])
-    return np.asarray((counts * 2 * k - distance).argmax(axis=-1))

@@ -10,46 +10,34 @@ from metaeval.errors import DataError, format_option
 
 COLUMNS = ("run", "topic", "measure", "score")
 
-DIRECTION = "higher_is_better"
-"""An optional column, true or false, written if the direction of a measure is not known from its name."""
-
-COLLECTION = "collection"
-"""An optional column with the name of the collection, which decides random draws."""
-
+# Optional columns: true or false where a measure's name does not tell its direction, and the collection's name.
+DIRECTION, COLLECTION = "higher_is_better", "collection"
+# What columns hold that the user alone names: which topics belong together, which scores repeat others, and whose they are.
 CLUSTER, REPEAT, TASK, JUDGE = "cluster", "repeat", "task", "judge"
-"""What columns hold that the user alone names: which topics belong together, which scores repeat others, and whose they are."""
 
+# What columns are called, as `plain_name` returns it.
 RUN_NAMES = frozenset({
     "run", "run_id", "runid", "runtag", "system", "system_id", "sys", "sysid", "model", "model_id", "model_name", "team",
     "method", "submission", "participant",
 })  # fmt: skip
-"""What a column of runs is called, as `plain_name` returns it."""
-
 TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
     "conversation", "tweet", "paragraph", "utterance",
 })  # fmt: skip
-"""What a column of topics is called."""
-
-INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})
-"""What a column is called that numbers or names the rows: R and pandas write an empty name, or Unnamed: 0."""
-
+INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})  # R and pandas write an empty name, or Unnamed: 0
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
+# What divides topics into collections; documents and domains do not.
 TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
-"""What a column is called that divides topics into collections; documents and domains do not."""
-
 REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial"})
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
-"""What a column is called that says when a score was computed: of two scores of one cell, which is the latest."""
-
+# What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({
     "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
 })  # fmt: skip
-"""What a column is called that describes a topic or a repeat by whole numbers, and holds no scores."""
 
 
 def names_trait(name: object) -> bool:

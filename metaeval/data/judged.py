@@ -13,10 +13,9 @@ import numpy as np
 from metaeval.data.labels import Labelled, refuse_first
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.measures.retrieval import rank_documents
 
-Grades = Mapping[str, Mapping[str, int]]
-"""The grades of documents by topic."""
-
+Grades = Mapping[str, Mapping[str, int]]  # of documents by topic
 LARGEST_GRADE = 100
 
 
@@ -65,18 +64,18 @@ class JudgedRuns(Labelled):
         first, *others = judgements
         topics, drop = sorted(judgements[first]), format_option("missing", "drop-topic")
         for name in others:
-            if lacking := [topic for topic in topics if topic not in judgements[name]]:
+            if lacking := sorted({*topics} - {*judgements[name]}):
                 listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
-                topics = [topic for topic in topics if topic in judgements[name]]
+                topics = sorted({*topics} - {*lacking})
                 if missing != "drop-topic" or not topics:
                     hint = f"{drop} leaves them out" if topics else None
                     raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
                 report_policy(f"{drop}: left out {listed}", name)
         named = sorted(runs)
         gaps = np.array([[not runs[run].get(topic) for topic in topics] for run in named])
-        refuse_first(gaps.all(axis=1), {"run": named}, "it has no document on any judged topic")
         if missing == "raise":
-            refuse_first(gaps, {"run": named, "topic": topics}, "there is no document", hint=hint_missing())
+            axes, hint = {"run": named, "topic": topics}, f"{hint_missing()}, or worst"
+            refuse_first(gaps, axes, "there is no document", hint=hint)
         if missing == "worst" and gaps.any():
             report_policy(f"runs have no document on a topic in {gaps.sum():,} cases, which count as nothing found")
         keep_runs, keep_topics = find_complete(gaps, named, topics, missing)
@@ -106,19 +105,7 @@ class JudgedRuns(Labelled):
         return tuple(self.judgements)
 
 
-def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
-    """Return documents best first, as trec_eval ranks them."""
-    for document, score in scored.items():
-        if not math.isfinite(score):
-            raise DataError(f"the score is {score}", run=run, item=document)
-    documents = sorted(scored, reverse=True)
-    with np.errstate(over="ignore"):
-        scores = np.array([scored[document] for document in documents]).astype(np.float32)
-    return [documents[position] for position in np.argsort(-scores, kind="stable")]
-
-
 def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:
-    """Return the grades of one topic as whole numbers."""
     whole: dict[str, int] = {}
     for document, grade in grades.items():
         number = float(grade) if isinstance(grade, int | float | np.number) else math.nan

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from metaeval.errors import DataError, format_list, suggest_names
 from metaeval.measures.resolve import MeasureLike, resolve_measures
-from metaeval.stats.streams import generator
 
-Item = TypeVar("Item", bound=tuple[str, ...])
-
+# What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter.
 Choose = Callable[[Sequence[str]], Sequence[str]]
-"""What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +52,6 @@ def check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: s
     """Refuse an array that does not fit its labels."""
     if array.shape != expected:
         raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
-
-
-def as_numbers(given: Any, what: str) -> np.ndarray:
-    """Return an array of its own; numpy would turn some of what is no number into numbers without a word."""
-    try:
-        if (kind := np.asarray(given).dtype).kind in "cmMVS":
-            raise TypeError(f"{kind} is none")
-        if np.ma.is_masked(given):
-            raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
-        return np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{what} are numbers ({error})") from None
 
 
 def refuse_first(wrong: Any, axes: Mapping[str, Sequence[Any]], problem: Any, **more: Any) -> None:
@@ -131,26 +116,3 @@ def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
         whole = re.fullmatch(r"([+-]?\d+)\.0+", label)
         code[label] = code.get(whole[1], -1) if whole else -1
     return np.array([code[label] for label in labels], dtype=np.intp)
-
-
-def rank_labels(labels: Sequence[str]) -> np.ndarray:
-    """Return the place of each label among the sorted ones, as text: the order in which random draws are made."""
-    return np.argsort(np.argsort(np.array(labels, dtype=object)))
-
-
-def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of clusters in alphabetical order, and for each topic the number of its cluster."""
-    names, codes = np.unique(np.array([*clusters], dtype=object), return_inverse=True)
-    return tuple(names), codes
-
-
-def assign_parts(
-    items: Iterable[Item], n_parts: int, *, seed: int = 0, collection: str = "", file: object = None
-) -> dict[Item, str]:
-    """Assign every item to a part at random; the sizes of the parts differ by one item at most."""
-    known = sorted(set(items))
-    if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
-        problem = f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items"
-        raise DataError(problem, file=file)
-    part = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
-    return {item: f"part-{number + 1}" for item, number in zip(known, part.tolist(), strict=True)}

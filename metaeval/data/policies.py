@@ -10,23 +10,17 @@ import numpy as np
 
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
 
+# What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take.
 MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
-"""What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
-
+# What to do with a label outside the classes.
 InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
-"""What to do with a label outside the classes."""
 
 
 def hint_missing() -> str:
-    """Return what can be done about a missing score or answer, for a message."""
+    """Return what can be done about a missing score, for a message; of an answer of a run, worst can be chosen too."""
     gaps = format_option("gaps", "present")
     keep = f"{gaps} or complete keeps gaps; or " if gaps.startswith("-") else ""
-    return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')}, drop-run or worst"
-
-
-def hint_invalid() -> str:
-    """Return what can be done about a label outside the classes, for a message."""
-    return f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
+    return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')} or drop-run"
 
 
 def report_policy(what: str, file: object = None) -> None:
@@ -39,21 +33,6 @@ def check_policy(policy: str, allowed: object) -> None:
     names = get_args(allowed)
     if policy not in names:
         raise MetaevalError(f"there is no policy {policy!r}: use {', '.join(names)}")
-
-
-def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
-    middle = (n_classes - 1) / 2
-    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
-
-
-def describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:
-    """Return which runs and topics some cells of a run × topic array belong to, as a short phrase."""
-    parts = []
-    for axis, (what, labels) in enumerate((("run", runs), ("topic", topics))):
-        hit = [labels[i] for i in np.flatnonzero(cells.any(axis=1 - axis)).tolist()]
-        parts.append(f"{what}{'s' * (len(hit) != 1)} {format_list(hit)}")
-    return "; ".join(parts)
 
 
 def describe_total(count: int) -> str:

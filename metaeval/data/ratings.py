@@ -13,14 +13,13 @@ import pandas as pd
 
 from metaeval.data.columns import format_columns
 from metaeval.data.labels import Labelled
-from metaeval.data.policies import check_policy, find_complete
 from metaeval.data.rows import Cells, DoubledError, Rows, place_topics
-from metaeval.errors import DataError, format_count, format_option
+from metaeval.errors import DataError, format_count
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
 
+# What to do if a run, topic or judge lacks a score that others have.
 GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
-"""What to do if a run, topic or judge lacks a score that others have."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -76,36 +75,10 @@ class Ratings(Labelled):
         rows = self.frame.assign(score=[f"{score:.8g}" for score in self.frame["score"]])
         return hashlib.sha256(rows.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
-    def balance(self, missing: GapPolicy) -> Ratings:
-        """Return ratings with as many scores in every cell of runs, topics, judges and measures."""
-        check_policy(missing, GapPolicy)
-        known = [name for name in ("run", "topic", "judge") if name in self.frame]
-        known += ["measure"] if len(self.measures) > 1 else []
-        every = pd.MultiIndex.from_product([self.frame[name].unique() for name in known], names=known)
-        cells = self.frame.groupby(known).size().reindex(every, fill_value=0)
-        usual = int(cells[cells > 0].mode().max())
-        whole = cells == usual
-        if whole.all():
-            return self
-        if missing == "raise":
-            left = []
-            for axis in ("topic", "run"):
-                kept = whole.groupby(level=axis).all()
-                some = f"{kept.sum():,} of {format_count(len(kept), axis)} are complete"
-                left += [f"{format_option('missing', f'drop-{axis}')} ({some})"] * bool(kept.sum() > 1)
-            unlike = f"{(~whole).sum():,} of {format_count(len(whole), 'cell')} of {' × '.join(known)}"
-            problem = f"{unlike} have not {format_count(usual, 'score')}, and components need as many in each"
-            raise DataError(problem, hint=" or ".join(left) or "choose runs, topics and judges that are complete")
-        gaps = whole.groupby(level=["run", "topic"]).all().unstack("topic").eq(False)
-        keep_runs, keep_topics = find_complete(gaps.to_numpy(), [*gaps.index], [*gaps.columns], missing)
-        is_kept = self.frame["run"].isin(gaps.index[keep_runs]) & self.frame["topic"].isin(gaps.columns[keep_topics])
-        return Ratings(self.frame[is_kept], self.measures, self.collection)
-
 
 def _find_cells(frame: pd.DataFrame) -> Cells:
-    """Return the cells of a frame, each of which has one score."""
-    for name in [name for name in ("run", "topic", "score") if name not in frame][:1]:
-        raise DataError(f"there is no column {name!r}")
+    if lacking := {"run", "topic", "score"} - {*frame}:
+        raise DataError(f"there is no column {min(lacking)!r}")
     axes = [*(name for name in FACETS if name in frame), "measure"]
     frame = frame if "measure" in frame else frame.assign(measure="score")
     cells = Cells(Rows.of(frame[[*axes, "score"]].reset_index(drop=True)), axes)

@@ -1,7 +1,6 @@
 """Scores in rows, whatever they were read from, become an array: labels are never merged, numbers never guessed.
 
-Every format of scores is read into `Rows`, and every policy is applied here: of several scores in a cell, of repeats, of
-totals, of what is missing. A format therefore knows its layout and nothing else.
+Every format is read into `Rows`, and every policy is applied here, so that a format knows its layout and nothing else.
 """
 
 from __future__ import annotations
@@ -29,33 +28,21 @@ from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats.arrays import average
 
-DoubledPolicy = Literal["raise", "mean", "latest"]
-"""What to do where a run has several scores for a topic and measure."""
-
+DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
+# What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
 TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
-"""What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case."""
-
-LONGEST_LABEL = 100_000
-"""Letters of a label: a small file may hold one that fills the memory wherever it is shown."""
-
+LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
+# So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
-"""Cells without a score that may be filled: so many, or so many for every row there is; more is a mistake in the labels."""
-
+# Numbers that stand for no score in many files, and how many different other scores must be there to say so.
 SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
-"""Numbers that stand for no score in many files, and how many different other scores must be there to say so."""
-
-ONCE = "once"
-"""The label of the only repeat, in a collection beside others that have several."""
-
+ONCE = "once"  # the label of the only repeat, in a collection beside others that have several
 _LABEL_KINDS = ("string", "integer", "floating", "boolean", "empty")
-
-_RELATIVE, _ABSOLUTE = 1e-3, 1e-4
-"""How far a total may be from the mean: it is printed with three or four digits."""
-
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-4  # how far a total may be from the mean: it is printed with three or four digits
+# A day, a month and a year without marks, of which no number is made; a year and a month with a point; no year.
 _AMBIGUOUS_DATE = re.compile(
     r"(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((19|20)\d\d|\d\d)|(19|20)\d\d\.(\d|1[0-2])|\d{1,2}[./-]\d{1,2}\.?"
 )
-"""A day, a month and a year without marks, of which no number is made; a year and a month with a point; no year."""
 
 
 class DoubledError(DataError):
@@ -78,7 +65,7 @@ def number(text: str) -> float:
 
 
 def is_total(label: str) -> bool:
-    """Say whether this is the name of a total, in upper or lower case."""
+    """Say whether this is the name of a total."""
     return label.strip().lower() in TOTALS
 
 
@@ -102,18 +89,16 @@ class Rows:
 
     `frame` has the columns run, topic, measure and score, perhaps others; scores may be texts. Its index numbers the rows of
     all sources and stays when some are left out. `sources` holds of each source how many rows it has, its name, and on which
-    line each of them begins, if known. `name` is that of the collection where no row says it; `measures` have known
-    directions. `explain` returns what to do about several scores in a cell, `called` what the source calls the columns.
-    Where totals are `sums`, they need not be means.
+    line each of them begins, if known.
     """
 
     frame: pd.DataFrame
     sources: tuple[tuple[int, Any, Sequence[int] | None], ...]
-    name: str = ""
-    measures: Sequence[Measure] = ()
-    explain: Callable[[DoubledError, str], str] | None = None
-    called: Mapping[str, str] = field(default_factory=dict)
-    sums: bool = False
+    name: str = ""  # of the collection where no row says it
+    measures: Sequence[Measure] = ()  # of known directions
+    explain: Callable[[DoubledError, str], str] | None = None  # returns what to do about several scores in a cell
+    called: Mapping[str, str] = field(default_factory=dict)  # what the source calls the columns
+    sums: bool = False  # whether totals need not be means
 
     @classmethod
     def of(cls, columns: Any, file: object = None, lines: Sequence[int] | None = None) -> Rows:
@@ -134,7 +119,6 @@ class Rows:
         return replace(self, frame=self.frame.iloc[chosen])
 
     def _find_sources(self, rows: Any) -> Any:
-        """Return which of the sources some rows are from."""
         ends = np.cumsum([length for length, _, _ in self.sources])
         return np.searchsorted(ends, self.frame.index[rows], side="right")
 
@@ -142,8 +126,7 @@ class Rows:
     def file(self) -> Any:
         """The name of the source of these rows, or of all of their sources; None for a frame."""
         parts = np.unique(self._find_sources(slice(None))) if len(self.sources) > 1 else range(len(self.sources))
-        files = [self.sources[part][1] for part in parts]
-        named = [*dict.fromkeys(files)]
+        named = [*dict.fromkeys(self.sources[part][1] for part in parts)]
         return named[0] if len(named) == 1 else describe_files([file for file in named if file is not None]) or None
 
     def locate(self, row: int, labels: Sequence[str] = COLUMNS[:3]) -> dict[str, Any]:
@@ -188,12 +171,11 @@ class Rows:
             cells = column.array.categories if coded else column
             read = np.array([*map(_read_cell, cells), np.nan])  # the last one is that of no cell at all
             scores = read[column.array.codes] if coded else read[:-1]
-        wrong = np.isinf(scores)
-        if wrong.any():
-            row, count = int(np.argmax(wrong)), int(wrong.sum())
+        wrong = np.flatnonzero(np.isinf(scores))
+        for row in wrong[:1].tolist():
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
-            more = f" ({count:,} such rows in all)" if count > 1 else ""
+            more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
             is_marked = isinstance(shown, str) and re.fullmatch(r"[+-]?\d[\d., ]*%?", shown.strip())
             hint = "write decimals with a point, and leave out percent signs and what separates thousands"
             problem = f"the score {shown!r} is not a finite number{more}"
@@ -208,8 +190,7 @@ def categorical(codes: np.ndarray, labels: Iterable[object]) -> Any:
 
 def split_collections(rows: Rows, collection: str | None) -> Iterator[tuple[str, Rows]]:
     """Yield every collection, or the one that is asked for, with its rows."""
-    given = rows.frame[COLLECTION] if COLLECTION in rows.frame else pd.Series(dtype=object)
-    stated = given.astype(object).fillna("").map(str)
+    stated = rows.frame.get(COLLECTION, pd.Series(dtype=object)).astype(object).fillna("").map(str)
     names = list(stated.unique())
     if len(names) < 2 or (collection is not None and collection not in names):
         yield next(filter(None, names), rows.name) if collection is None else collection, rows
@@ -239,7 +220,7 @@ def arrange(
         home = place_topics(cells, CLUSTER, hint)
     cells.settle_doubled(doubled)
     cells.drop_totals()
-    values = cells.fill(missing, known)
+    values = cells.fill(missing)
     for m, measure in enumerate(known):
         _remark_sentinel(str(measure), values[:, :, m], rows.file)
     noise = {}
@@ -247,8 +228,7 @@ def arrange(
         within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
         noise = {str(one): Repeats(len(repeats), float(each)) for one, each in zip(known, within, strict=True)}
     elif repeats != [ONCE]:
-        problem = f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ"
-        raise DataError(problem, file=rows.file)
+        raise DataError(f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ", file=rows.file)
     values = values.mean(axis=3) if values.ndim > 3 else values
     return {
         "values": values,
@@ -281,19 +261,16 @@ def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
     n = np.count_nonzero(finite == lowest)
     if len(others) >= FEWEST_OTHERS and others[0] >= 0 and n <= finite.size / 5:
         what = f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0"
-        place = None if file is None else describe_files([file])
-        report_policy(f"{what}; if it stands for no score, leave these cells empty", place)
+        report_policy(f"{what}; if it stands for no score, leave these cells empty", file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
-    """Return the rows of the wanted measures, and say which runs and topics have none."""
     codes, labels = rows.encode("measure")
     names = [str(measure_of_label(label)) for label in labels]
     wanted = choose(names)
     kept = rows.keep(np.isin(codes, [m for m, name in enumerate(names) if name in wanted]))
     for what in COLUMNS[:2]:
-        lost = sorted({*map(str, rows.frame[what].unique())} - {*map(str, kept.frame[what].unique())})
-        if lost:
+        if lost := sorted({*map(str, rows.frame[what].unique())} - {*map(str, kept.frame[what].unique())}):
             without = f"without any score of {format_list(wanted)}: {format_list(lost)}"
             report_policy(f"left out {format_count(len(lost), what)} {without}", rows.file)
     return kept
@@ -308,31 +285,23 @@ def _find_measures(cells: Cells) -> list[Measure]:
     words = cells.rows.frame[DIRECTION].astype(object).fillna("").map(lambda word: str(word).strip().lower())
     by_measure: Any = words.groupby(cells.codes["measure"]).unique()
     for m, spelled in by_measure.items():
-        if len(spelled) > 1 or not {*spelled} <= {"true", "false", ""}:
-            given_words = format_list(sorted(spelled))
-            problem = f"{DIRECTION} is {given_words}; it is true or false, the same in all rows of a measure"
-            raise DataError(problem, file=cells.rows.file, measure=cells.labels["measure"][m])
+        if len(spelled) > 1 or spelled[0] not in ("true", "false", ""):
+            problem = f"{DIRECTION} is {format_list(sorted(spelled))}; it is true or false, the same in all rows"
+            raise DataError(problem, file=cells.rows.file, measure=known[m])
         if spelled[0]:
             known[m] = turn(known[m], spelled[0] == "true")
     return known
 
 
 class Cells:
-    """Rows on their way into an array: by axis labels and their positions, and scores, NaN where a row states that it has none.
-
-    `at` says which of the rows each one is.
-    """
+    """Rows on their way into an array: labels and positions by axis, scores, NaN for none, and `at`, which row each is."""
 
     def __init__(self, rows: Rows, axes: Sequence[str]) -> None:
         self.rows, encoded = rows, {axis: rows.encode(axis) for axis in axes}
         self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
         self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
+        self.shape = tuple(map(len, self.labels.values()))
         self.score, self.at = rows.read_scores(), np.arange(len(rows.frame), dtype=np.int32)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many labels each axis has."""
-        return tuple(map(len, self.labels.values()))
 
     def number(self, most: int = 1 << 62) -> np.ndarray:
         """Return for each row the number of its cell in the array, which has no more than `most`."""
@@ -346,35 +315,22 @@ class Cells:
         self.codes = {axis: codes[kept] for axis, codes in self.codes.items()}
         self.score, self.at = self.score[kept], self.at[kept]
 
-    def drop(self, axis: str, keep: np.ndarray) -> list[str]:
-        """Leave out some labels of an axis with their rows, and return them."""
-        labels = np.array(self.labels[axis], dtype=object)
-        self.labels[axis] = [*labels[keep]]
-        self.select(keep[self.codes[axis]])
-        self.codes[axis] = (np.cumsum(keep) - 1)[self.codes[axis]]
-        return [*labels[~keep]]
-
     def settle_doubled(self, policy: DoubledPolicy) -> None:
         """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
-        number, size = self.number(), math.prod(self.shape)
-        if size <= MOST_CELLS_A_ROW * len(number):  # a mask takes less memory than a table of numbers
-            filled = np.zeros(size, dtype=bool)
-            filled[number] = True
-            if np.count_nonzero(filled) == len(number):
-                return
-        again = pd.Series(number).duplicated().to_numpy()
-        if not again.any():
+        number = self.number()
+        ordered = np.sort(number)  # takes less memory than a table of numbers
+        if not (ordered[1:] == ordered[:-1]).any():
             return
+        again = pd.Series(number).duplicated().to_numpy()
         row = np.flatnonzero(pd.Series(number).duplicated(keep=False))
         several = pd.DataFrame({"row": row, "cell": number[row], "score": self.score[row]})
-        unlike = several.drop_duplicates(["cell", "score"])
         if policy == "raise":
             first, count = int(np.argmax(again)), int(again.sum())
-            differ = unlike["cell"][unlike["cell"].duplicated()].nunique()
+            differ = (several.groupby("cell")["score"].nunique(dropna=False) > 1).sum()
             more = f" ({count:,} such rows in all; the scores of {differ:,} cells differ)" if count > 1 else ""
             score, where = self.score[first], self.rows.locate(self.at[first])
             error = DoubledError(f"there is a second score, {score:g}{more}", value=score, **where)
-            error.gaps = len(number) - count < size
+            error.gaps = len(number) - count < math.prod(self.shape)
             raise error
         kept = ~again
         if policy == "mean":  # of those that are there
@@ -392,10 +348,9 @@ class Cells:
         report_policy(taken, self.rows.file)
 
     def drop_totals(self) -> None:
-        """Leave out topics called as totals that are the means of the others, and a run that is the mean of the others.
+        """Leave out topics, and a run, that are called as totals and are means of the others; refuse such topics that are not.
 
-        Another topic of such a name is refused, but for the only one, that of whole runs, and another run is one. Where a
-        run lacks a topic, its total may be a mean of anything, and goes.
+        Where a run lacks a topic, its total may be a mean of anything, and goes.
         """
         for axis in ("run", "topic"):
             totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
@@ -411,42 +366,33 @@ class Cells:
             if axis == "run" and (len(unlike) or means.empty):
                 continue  # a run of that name
             for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
-                where = self.rows.locate(int(first["at"])) | {"line": None}
                 problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
+                where = self.rows.locate(int(first["at"])) | {"line": None}
                 if not self.rows.sums:
                     hint = "remove such rows, or rename the topic if it is one"
                     raise DataError(f"it has the name of a total, but {problem}", **where, hint=hint)
-                place = f"run {where['run']}, topic {where['topic']}, measure {where['measure']}"
-                report_policy(f"{place}: {problem}; the means over topics are used", self.rows.file)
-            named = self.drop(axis, ~totals)
+                report_policy(str(DataError(f"{problem}; the means over topics are used", **where)))
+            named = [*compress(self.labels[axis], totals)]
+            self.labels[axis] = [*compress(self.labels[axis], ~totals)]
+            self.select(~totals[self.codes[axis]])
+            self.codes[axis] = (np.cumsum(~totals) - 1)[self.codes[axis]]
+            self.shape = tuple(map(len, self.labels.values()))
             if not self.rows.sums:
-                what = f"left out the means over {axis}s, which are called {format_list(named)}"
-                report_policy(what, self.rows.file)
+                report_policy(f"left out the means over {axis}s, which are called {format_list(named)}", self.rows.file)
         words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
         if len(words) == 1 and len(self.labels["topic"]) > 3 and re.fullmatch(r"\D*[^\W\d_]\D*[^\W\d_]\D*", words[0]):
-            problem = (
-                "it is the only topic that is no number, as a row that sums up the others is"  # std, Sum, median, …
-            )
-            hint = "remove it, or give the topic a number"
-            raise DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
+            problem = "it is the only topic that is no number, as a row that sums up the others is"  # std, median, …
+            raise DataError(problem, file=self.rows.file, topic=words[0], hint="remove it, or give the topic a number")
 
-    def fill(self, missing: MissingPolicy, measures: Sequence[Measure]) -> np.ndarray:
+    def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""
         number = self.number(max(MOST_CELLS, MOST_CELLS_A_ROW * len(self.at)))
         values = np.full(self.shape, np.nan)
         values.ravel()[number] = self.score
         gaps = np.isnan(values)
-        lacking = int(gaps.sum())
-        if lacking and missing == "raise":
+        if gaps.any() and missing in ("raise", "worst"):  # an answer may count as the worst one, but no score
             self._refuse_gap(gaps, number)
-        if lacking and missing == "worst":
-            for m, measure in enumerate(measures):
-                if gaps[:, :, m].any() and (measure.higher_is_better is None or not np.isfinite(measure.worst)):
-                    problem = "its worst value is not known, so it cannot stand for a missing score"
-                    raise DataError(problem, measure=measure)
-                values[:, :, m][gaps[:, :, m]] = measure.worst
-            report_policy(f"{lacking:,} missing scores given the measure's worst value", self.rows.file)
-        if lacking and missing in ("drop-topic", "drop-run"):
+        if gaps.any() and missing in ("drop-topic", "drop-run"):
             gaps = gaps.reshape(*self.shape[:2], -1).any(axis=2)
             keep = find_complete(gaps, self.labels["run"], self.labels["topic"], missing)
             for axis, kept in zip(("run", "topic"), keep, strict=True):
@@ -456,19 +402,17 @@ class Cells:
 
     def _refuse_gap(self, gaps: np.ndarray, number: np.ndarray) -> None:
         """Refuse the first row without a score, else the first cell without a row."""
-        stated = np.flatnonzero(np.isnan(self.score))
+        stated = np.flatnonzero(np.isnan(self.score))[:1]
         at = np.unravel_index(number[stated[0]] if len(stated) else int(np.argmax(gaps)), self.shape)
-        if len(stated):
-            where = self.rows.locate(self.at[stated[0]])
-        else:
-            where = {axis: self.labels[axis][i] for axis, i in zip(COLUMNS[:3], at, strict=False)}
-            of_run = self.at[(self.codes["run"] == at[0]) & (self.codes["measure"] == at[2])]
-            where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
+        where: dict[str, Any] = {axis: labels[i] for (axis, labels), i in zip(self.labels.items(), at, strict=True)}
+        of_run = self.at[(self.codes["run"] == at[0]) & (self.codes["measure"] == at[2])]
+        where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
+        for row in stated:
+            where |= self.rows.locate(self.at[row])
         hint = hint_missing()
-        if REPEAT in self.labels:
-            where["topic"] = f"{where['topic']}, {REPEAT} {self.labels[REPEAT][at[3]]}"
-            drop = format_option("missing", "drop-topic")
-            hint = f"repeats are unequal: {drop} or drop-run keeps what has all of them"
+        if (repeat := where.pop(REPEAT, None)) is not None:
+            where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
+            hint = f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has them all"
         more = f"; {gaps.sum():,} are missing in all" if gaps.sum() > 1 else ""
         raise DataError(f"there is no score{more}", **where, hint=hint)
 
@@ -480,12 +424,12 @@ def _read_times(rows: Rows) -> np.ndarray:
         raise DataError(problem, file=rows.file, hint="name the column: columns time=NAME")
     texts = rows.frame["time"].astype(object).map(str)
     times: Any = pd.to_numeric(texts, errors="coerce")
-    ambiguous = texts.map(_AMBIGUOUS_DATE.fullmatch).notna().all()
-    if not ambiguous and times.isna().any():
+    what = "is no time, or not written as ISO 8601 has it"
+    if texts.map(_AMBIGUOUS_DATE.fullmatch).notna().all():
+        times, what = times * np.nan, "can be read in several ways"
+    elif times.isna().any():
         times = pd.to_datetime(texts, errors="coerce", utc=True, format="ISO8601")
-    if ambiguous or times.isna().any():
-        first = texts[times.isna() | ambiguous].iloc[0]
-        what = "can be read in several ways" if ambiguous else "is no time, or not written as ISO 8601 has it"
+    for first in texts[times.isna()][:1]:
         raise DataError(f"{first!r} {what}", file=rows.file, hint="write dates as 2024-12-31")
     return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from metaeval.data.labels import Labelled, as_numbers, check_shape, find_labels, refuse_first
-from metaeval.errors import format_count, format_option
+from metaeval.data.labels import Labelled, check_shape, find_labels, refuse_first
+from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
+from metaeval.stats.arrays import as_numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -23,8 +24,7 @@ class _Runs(Labelled):
     collection: str
     provenance: str
 
-    kind: ClassVar[Kind]
-    """Kind of the measures that apply."""
+    kind: ClassVar[Kind]  # of the measures that apply
 
     def __repr__(self) -> str:
         shape = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
@@ -36,9 +36,8 @@ class _Runs(Labelled):
         r, t = find_labels(runs, self.runs, "run"), find_labels(topics, self.topics, "topic")
         changed: dict[str, Any] = {"runs": [self.runs[i] for i in r], "topics": [self.topics[i] for i in t]}
         places: dict[str, Any] = {"counts": np.ix_(r, t), "estimated": np.ix_(r, t), "gold": t}
-        for each in fields(self):
-            if each.name in places:
-                changed[each.name] = getattr(self, each.name)[places[each.name]]
+        for name in places.keys() & {each.name for each in fields(self)}:
+            changed[name] = getattr(self, name)[places[name]]
         return replace(self, **changed)
 
 
@@ -81,12 +80,11 @@ class ClassificationRuns(_Runs):
         numbers = as_numbers(counts, "counts")
         check_shape(numbers, (*sizes, sizes[2]), "counts", "run × topic × gold × predicted")
         axes = {"run": self.runs, "topic": self.topics}
-
-        def describe_count(r: int, t: int, g: int, p: int) -> str:
-            of_classes = f"gold class {self.classes[g]} and predicted class {self.classes[p]}"
-            return f"the count of {of_classes} is {numbers[r, t, g, p]:g}, not a whole number ≥ 0"
-
-        refuse_first(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)), axes, describe_count)
+        wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers))
+        for r, t, *places in np.argwhere(wrong)[:1].tolist():
+            g, p = (self.classes[place] for place in places)
+            problem = f"the count of gold class {g} and predicted class {p} is {numbers[wrong][0]:g}"
+            raise DataError(f"{problem}, not a whole number ≥ 0", run=self.runs[r], topic=self.topics[t])
         whole = numbers.astype(np.int64)
         gold = whole.sum(axis=-1)
         refuse_first(gold[:1].sum(axis=-1) == 0, axes, "the topic has no items")
@@ -155,8 +153,7 @@ class QuantificationRuns(_Runs):
 
     def with_runs(self, more: dict[str, np.ndarray]) -> QuantificationRuns:
         """Return the same topics with additional runs: distributions of shape (topic, class) by run name."""
-        added = np.stack([np.asarray(shares, dtype=np.float64) for shares in more.values()])
-        return replace(self, estimated=np.concatenate([self.estimated, added]), runs=(*self.runs, *more))
+        return replace(self, estimated=np.array([*self.estimated, *more.values()]), runs=(*self.runs, *more))
 
 
 Runs = ClassificationRuns | QuantificationRuns

@@ -17,11 +17,9 @@ from metaeval.data.labels import (
     Choose,
     Labelled,
     Repeats,
-    as_numbers,
     check_shape,
     choose_measures,
     choose_of_several,
-    code_clusters,
     find_labels,
     refuse_first,
 )
@@ -30,9 +28,9 @@ from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
-from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, tells_direction
-from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.resampling import pool_clusters
+from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label
+from metaeval.stats.arrays import as_numbers
+from metaeval.stats.resampling import code_clusters, pool_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +115,7 @@ class Scores(Labelled):
         if not isinstance(other, Scores):
             return NotImplemented
         labels = ("runs", "topics", "measures", "collection", "clusters", "repeats")
-        same = all(getattr(self, name) == getattr(other, name) for name in labels)
-        return same and np.array_equal(self.values, other.values)
+        return self.named(*labels) == other.named(*labels) and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -132,13 +129,15 @@ class Scores(Labelled):
         digest = hashlib.sha256()
         stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
         for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
-            # Half a character, which no file can hold, has a checksum all the same.
-            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
-            digest.update(b"\1")
-        largest = np.abs(self.values).max(axis=(0, 1))
+            digest.update("\0".join((*labels, "\1")).encode("utf-8", "surrogatepass"))  # half a character too
+        gaps = np.isnan(self.values)
+        values = np.where(gaps, 0.0, self.values)
+        largest = np.abs(values).max(axis=(0, 1))
         # The magnitude is rounded first: 1 and the number below it would have different exponents.
         exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
-        digest.update(np.rint(np.ldexp(self.values, 26 - exponents)).astype("<i8").tobytes())
+        digest.update(np.rint(np.ldexp(values, 26 - exponents)).astype("<i8").tobytes())
+        if gaps.any():  # which scores are there
+            digest = hashlib.sha256(digest.hexdigest()[:12].encode() + np.packbits(gaps).tobytes())
         return digest.hexdigest()[:12]
 
     def sel(
@@ -165,10 +164,7 @@ class Scores(Labelled):
         )
 
     def pool_clusters(self, *, sums: bool = False) -> Scores:
-        """Return scores with one topic for each cluster, in alphabetical order; the means of runs stay.
-
-        Topics are pseudo-values, or with `sums` sums of clusters (see `metaeval.stats.resampling.pool_clusters`).
-        """
+        """Return scores with one topic for each cluster, in alphabetical order: pseudo-values or `sums`; means of runs stay."""
         names, codes = code_clusters(self.clusters)
         if len(names) < 2:
             known = f"all topics are in the cluster {names[0]!r}" if names else "the topics have no clusters"
@@ -233,13 +229,6 @@ class PartialScores(Scores):
 
     _may_have_gaps = True
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """What signatures call these data: the fingerprint of the scores that are there, and which these are."""
-        gaps = np.isnan(self.values)
-        filled = Scores(np.where(gaps, 0.0, self.values), runs=self.runs, topics=self.topics, measures=self.measures)
-        return hashlib.sha256(filled.fingerprint.encode() + np.packbits(gaps).tobytes()).hexdigest()[:12]
-
 
 def refuse_gaps(scores: Scores) -> None:
     """Refuse scores with gaps where all of them are needed."""
@@ -254,38 +243,22 @@ def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
     return (PartialScores if np.isnan(values).any() else Scores)(values, **labels)
 
 
-def is_untold(measure: Measure) -> bool:
-    """Say whether a measure has a direction that its name does not tell to whoever reads it."""
-    if measure.higher_is_better is None or tells_direction(str(measure), measure.higher_is_better):
-        return False
-    return measure.formula is not None or measure != measure_of_label(str(measure))
-
-
 def state_directions(
-    collections: Sequence[Scores],
-    higher_is_better: Names | bool = (),
-    lower_is_better: Names = (),
-    missing: MissingPolicy = "raise",
+    collections: Sequence[Scores], higher_is_better: Names | bool = (), lower_is_better: Names = ()
 ) -> list[Scores]:
     """Return scores with directions stated of their measures, which win over what names and files tell."""
     turned = turn_measures([scores.measures for scores in collections], higher_is_better, lower_is_better)
-    stated = []
-    for scores, measures in zip(collections, turned, strict=True):
-        for old, new in zip(scores.measures, measures, strict=True):
-            if missing == "worst" and np.isfinite(old.worst) and old.worst != new.worst:
-                problem = f"missing scores would have {old.worst:g}, the worst of the direction that its name tells"
-                raise DataError(problem, measure=old, hint=f"{format_option('missing', 'drop-topic')} leaves them out")
-        stated.append(scores if measures == scores.measures else replace(scores, measures=measures))
-    return stated
+    pairs = zip(collections, turned, strict=True)
+    return [scores if scores.measures == known else replace(scores, measures=known) for scores, known in pairs]
 
 
 def choose_measure(rows: Rows, measure: str | Measure) -> Rows:
     """Return the rows of one measure, by its label or by its name as a known measure."""
     codes, labels = rows.encode("measure")
-    mine = [m for m, label in enumerate(labels) if str(measure) in (label, str(measure_of_label(label)))]
-    if not mine:
-        raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(labels)})", file=rows.file)
-    return rows.keep(codes == mine[0])
+    for m, label in enumerate(labels):
+        if str(measure) in (label, str(measure_of_label(label))):
+            return rows.keep(codes == m)
+    raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(labels)})", file=rows.file)
 
 
 def read_collections(
@@ -316,8 +289,8 @@ def read_collections(
         for cluster in sorted(set(found[-1].clusters)):
             if home.setdefault(cluster, label) != label:
                 problem = f"the cluster {cluster!r} spans the collections {home[cluster]} and {label}"
-                joined = format_option("clusters", "COLLECTION+CLUSTER")
-                raise DataError(problem, file=rows.file, hint=f"join two columns, {joined}, or read one collection")
+                hint = f"join two columns, {format_option('clusters', 'COLLECTION+CLUSTER')}, or read one collection"
+                raise DataError(problem, file=rows.file, hint=hint)
     return found
 
 
@@ -329,20 +302,3 @@ def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
         hint = f"say which: {format_option('collection', shlex.quote(names[0]))}; a name of your own reads all as one"
         raise DataError(problem, file=file, hint=hint)
     return found[0]
-
-
-def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
-    """Return groups of two or more runs with the same scores on every topic, under all measures, each sorted by label.
-
-    Of several collections, which have the same runs in the same order, runs must be the same in all of them.
-    """
-    groups: dict[int, list[str]] = {}
-    for run, first in zip(scores[0].runs, equal_rows(*(one.values for one in scores)).tolist(), strict=True):
-        groups.setdefault(first, []).append(run)
-    return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
-
-
-def take_distinct_runs(scores: Scores, identical: Sequence[Sequence[str]]) -> Scores:
-    """Return scores with the first run of each group of identical ones; the others in their order."""
-    repeated = {run for group in identical for run in group[1:]}
-    return scores.sel(runs=[run for run in scores.runs if run not in repeated]) if repeated else scores

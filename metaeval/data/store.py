@@ -1,10 +1,9 @@
 """ScoreStore: collections of scores in a folder, whole at every moment whatever happens to the writer.
 
-The folder holds one Parquet file a collection, a tidy table measure by measure, and ``manifest.json``, which says the
-SHA-256 of every collection's file, under a checksum of its own: a flipped bit is noticed wherever it is. A write makes a new
-Parquet file, whose name holds the first digits of its checksum, and then replaces the manifest: that replacement is the moment
-at which the write happens, so a writer killed before it leaves the old state, after it the new one. Files that no manifest
-names are leftovers, cleared by the next write.
+The folder holds one Parquet file a collection and ``manifest.json``, which says the SHA-256 of each, under a checksum of its
+own: a flipped bit is noticed wherever it is. A write makes a new Parquet file, whose name holds the first digits of its
+checksum, and then replaces the manifest: that is the moment at which the write happens, so a writer killed before it leaves
+the old state, after it the new one. Files that no manifest names are leftovers, cleared by the next write.
 """
 
 from __future__ import annotations
@@ -25,16 +24,15 @@ import numpy as np
 
 from metaeval.data.columns import COLUMNS, DIRECTION
 from metaeval.data.labels import Repeats, unique_labels
-from metaeval.data.scores import Scores, is_untold, refuse_gaps
+from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import DataError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import PathLike, clear_leftovers, open_regular, read_bounded, write_atomically
 from metaeval.measures.base import Measure
-from metaeval.measures.resolve import MeasureLike, measure_of_label
+from metaeval.measures.resolve import MeasureLike, is_untold, measure_of_label
 
 MANIFEST, SCHEMA = "manifest.json", 4
-
 _RECORD = b"metaeval.store"
-_FILE_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
+_FILE_NAME = re.compile(r"\.[0-9a-f]{16}\.parquet$")
 _LOCK_SECONDS = 60
 _REPAIR = "restore it from a copy, or add its scores again with replace=True"
 
@@ -95,9 +93,9 @@ class ScoreStore:
                 if self._read_manifest() != digests:  # a writer has just replaced it
                     return self.load(collection, measures)
                 raise StoreError(f"{path}: the file of collection {collection} is gone: {_REPAIR}") from None
+            except MetaevalError:
+                raise
             except (pyarrow.ArrowException, LookupError, TypeError, ValueError, AttributeError) as error:
-                if isinstance(error, MetaevalError):
-                    raise
                 problem = f"the file is damaged, or no score store has written it: {error}"
                 raise StoreError(f"{path}: {problem} ({_REPAIR})") from None
 
@@ -127,9 +125,8 @@ class ScoreStore:
             with FileLock(self.path / ".lock", timeout=_LOCK_SECONDS):
                 digests = self._read_manifest()
                 try:
-                    if not (self.path / MANIFEST).exists():
-                        # From now on, scores without a manifest mean that it was lost.
-                        write_atomically(self.path / MANIFEST, _encode_manifest({}))
+                    if not (self.path / MANIFEST).exists():  # from now on, scores without one mean that it was lost
+                        self._write_manifest({})
                     if name in digests and not replace:
                         try:
                             scores = self.load(name).add_measures(scores, overwrite=True)
@@ -138,20 +135,14 @@ class ScoreStore:
                             raise StoreError(f"{self.path}: collection {name}: {error}: {hint}") from None
                     content = _encode_scores(scores, name)
                     digests[name] = hashlib.sha256(content).hexdigest()
-                    manifest = _encode_manifest(digests)
                     write_atomically(self.path / _name_file(name, digests[name]), content)
-                    write_atomically(self.path / MANIFEST, manifest)
-                finally:
-                    self._clear()
-
-    def _clear(self) -> None:
-        """Delete what is no part of the store any more; its lock says that other writers are gone."""
-        clear_leftovers(self.path, age=0)
-        with suppress(OSError, StoreError):
-            named = {_name_file(*entry) for entry in self._read_manifest().items()}
-            for path in self._list_files():
-                if path.name not in named:
-                    path.unlink()
+                    self._write_manifest(digests)
+                finally:  # delete what is no part of the store; its lock says that other writers are gone
+                    clear_leftovers(self.path, age=0)
+                    with suppress(OSError, StoreError):
+                        named = {_name_file(*entry) for entry in self._read_manifest().items()}
+                        for path in {*self._list_files()} - {self.path / each for each in named}:
+                            path.unlink()
 
     @contextmanager
     def _as_store_errors(self, done: str) -> Iterator[None]:
@@ -160,13 +151,13 @@ class ScoreStore:
             yield
         except DataError as error:
             raise StoreError(str(error if error.file else error.changed(file=self.path))) from None
-        except (OSError, MemoryError, NotImplementedError) as error:  # of locks that a disk does not have
-            why = "there is not enough memory" if isinstance(error, MemoryError) else error
-            why = getattr(error, "strerror", None) or why
+        except MemoryError:
+            raise StoreError(f"{self.path}: the store cannot be {done}: there is not enough memory") from None
+        except (OSError, NotImplementedError) as error:  # of locks that a disk does not have
+            why = getattr(error, "strerror", None) or error
             raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
 
     def _list_files(self) -> list[Path]:
-        """Return the files that a store wrote, by their names."""
         return [path for path in self.path.glob("*.parquet") if _FILE_NAME.search(path.name)]
 
     def _read_manifest(self) -> dict[str, str]:
@@ -176,11 +167,11 @@ class ScoreStore:
             content = read_bounded(path)
         except FileNotFoundError:
             orphans = [file.name for file in self._list_files()]
-            if orphans and not path.exists():  # a first writer makes the manifest before the scores
-                problem = f"the manifest is gone, but there are scores of a store ({format_list(orphans, 2)})"
-                hint = f"put {MANIFEST} back, or use another folder"
-                raise StoreError(f"{self.path}: {problem}: {hint}") from None
-            return {}
+            if not orphans or path.exists():  # a first writer makes the manifest before the scores
+                return {}
+            problem = f"the manifest is gone, but there are scores of a store ({format_list(orphans, 2)})"
+            hint = f"put {MANIFEST} back, or use another folder"
+            raise StoreError(f"{self.path}: {problem}: {hint}") from None
         problem = "this is not the manifest of a score store, or it is damaged"
         try:
             manifest = json.loads(content.decode())
@@ -198,10 +189,9 @@ class ScoreStore:
         repair = f"restore it from a copy, or take each of its Parquet files into a new store: {convert}"
         raise StoreError(f"{path}: {problem}: {repair}")
 
-
-def _encode_manifest(digests: dict[str, str]) -> str:
-    content = {"schema": SCHEMA, "checksum": _checksum(digests), "collections": digests}
-    return json.dumps(content, indent=1, ensure_ascii=False)
+    def _write_manifest(self, digests: dict[str, str]) -> None:
+        content = {"schema": SCHEMA, "checksum": _checksum(digests), "collections": digests}
+        write_atomically(self.path / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def _checksum(digests: dict[str, str]) -> str:
@@ -216,7 +206,6 @@ def _name_file(collection: str, digest: str) -> str:
 
 
 def _decode_scores(file: Any, record: Any, collection: str, measures: Any) -> Scores:
-    """Return all measures of a file that is open, or some."""
     described = {measure["name"]: measure for measure in record["measures"]}
     names, shape = list(described), (len(record["runs"]), len(record["topics"]))
     is_whole = file.metadata.num_rows == shape[0] * shape[1] * len(names) and record["collection"] == collection

@@ -68,7 +68,7 @@ def open_collections(
             partial(choose_measures, chosen, optional=optional), [scores.measures for scores in found]
         )
         found = [scores.sel(measures=choose([str(measure) for measure in scores.measures])) for scores in found]
-    return state_directions(found, higher, lower, options.get("missing", "raise"))
+    return state_directions(found, higher, lower)
 
 
 def open_source(source: Any, **options: Unpack[Reading]) -> Opened:

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data import policies
-from metaeval.data.labels import assign_parts, code_labels, unique_labels
+from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, distributions
 from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.stats.streams import assign_parts
 
 _NONE = -1
 """Stands in integer arrays where there is no row, or no class."""
@@ -116,14 +117,14 @@ def classification_runs(
             _refuse(cells, option, gold, runs, rows, names)
         if not cells.any() or policy not in ("worst", "clip"):
             continue
-        predicted[cells] = np.broadcast_to(policies.find_farthest_end(truth, K), cells.shape)[cells]
+        predicted[cells] = np.broadcast_to(_find_farthest_end(truth, K), cells.shape)[cells]
         for r, i in np.argwhere(cells).tolist() if policy == "clip" else ():
             predicted[r, i] = _clip(runs[labels[r]], int(rows[r, i]), labels[r], names)
         count, missed = int(cells.sum()), option == "missing"
         what = f"{format_count(count, 'missing label')} counted as"
         what = what if missed else f"{format_count(count, 'label')} outside the classes moved to"
         where = "the class farthest from the gold" if policy == "worst" else "the nearest end of the scale"
-        affected = policies.describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
+        affected = _describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
         policies.report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
     keep_runs, keep_topics = _find_remaining(marked, labels, by_topic, topic_of)
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
@@ -185,9 +186,10 @@ def _refuse(
     row = int(rows[r, i])
     if row == _NONE:
         where: dict[str, Any] = {"file": runs[run].file, "run": run, "topic": gold.topics[i], "item": gold.items[i]}
-        raise DataError(f"there is no label for this item{total}", **where, hint=policies.hint_missing())
+        raise DataError(f"there is no label for this item{total}", **where, hint=f"{policies.hint_missing()}, or worst")
     label = runs[run].labels[row] if option == "invalid" else ""
-    hint = policies.hint_invalid() if label else policies.hint_missing()
+    others = f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
+    hint = others if label else f"{policies.hint_missing()}, or worst"
     raise DataError(_not_a_class(label, classes) + total, **runs[run].locate(row, run), hint=hint)
 
 
@@ -240,14 +242,18 @@ def quantification_runs(
         r, t = np.argwhere(gaps)[0]
         problem = f"there is no distribution for this topic{policies.describe_total(count)}"
         raise DataError(
-            problem, file=runs[labels[r]].file, run=labels[r], topic=topics[t], hint=policies.hint_missing()
+            problem,
+            file=runs[labels[r]].file,
+            run=labels[r],
+            topic=topics[t],
+            hint=f"{policies.hint_missing()}, or worst",
         )
     if count and missing == "worst":
-        worst = np.eye(K)[policies.find_farthest_end(truth @ np.arange(K), K)]
+        worst = np.eye(K)[_find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
         policies.report_policy(
-            f"{format_option('missing', missing)}: {given}: {policies.describe_affected(gaps, labels, topics)}"
+            f"{format_option('missing', missing)}: {given}: {_describe_affected(gaps, labels, topics)}"
         )
     keep_runs, keep_topics = policies.find_complete(gaps, labels, topics, missing)
     return QuantificationRuns(
@@ -301,3 +307,18 @@ def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], res
         # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
         raise DataError(error.problem, **shares.locate(row, run), value=error.value, hint=error.hint) from None
+
+
+def _find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
+    middle = (n_classes - 1) / 2
+    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
+
+
+def _describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:
+    """Return which runs and topics some cells of a run × topic array belong to, as a short phrase."""
+    parts = []
+    for axis, (what, labels) in enumerate((("run", runs), ("topic", topics))):
+        hit = [labels[i] for i in np.flatnonzero(cells.any(axis=1 - axis)).tolist()]
+        parts.append(f"{what}{'s' * (len(hit) != 1)} {format_list(hit)}")
+    return "; ".join(parts)

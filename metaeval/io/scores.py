@@ -16,7 +16,6 @@ from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.rows import DoubledPolicy, number, refuse_totals
 from metaeval.data.scores import (
     Scores,
-    is_untold,
     only_collection,
     read_collections as arrange_collections,
     refuse_gaps,
@@ -31,6 +30,7 @@ from metaeval.io.layout import LAYOUTS
 from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
+from metaeval.measures.resolve import is_untold
 
 
 class Reading(TypedDict, total=False):
@@ -44,7 +44,7 @@ class Reading(TypedDict, total=False):
         That of a source that does not say it, or the only one to read of several.
     collection : str, optional
         The only one to read of several, or a name for all as one; by default a column, or the name of the source, says it.
-    missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
+    missing : {"raise", "drop-topic", "drop-run", "keep"}, optional
         What to do if a run has no score for a topic and measure. Gaps that are kept are for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``, which joins two.
@@ -122,7 +122,7 @@ def read_collections(
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, columns=columns or None, **own)
-    found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()), missing)
+    found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
     for scores in found:
         n_runs, n_topics = scores.values.shape[:2]
         ranks = np.arange(1, n_runs + 1)[:, np.newaxis, np.newaxis]

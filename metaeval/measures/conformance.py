@@ -21,6 +21,8 @@ from metaeval.stats.streams import generator
 _CASES = 24  # matrices, or pairs of distributions, of each kind
 _CASES_ALONE = 29  # of them that are scored alone and in batches; no number of classes, or nearly none
 _N_CLASSES = 5
+_CELLS_TRIED = 8  # runs on topics, and as many that are scored once more, alone
+_MOST_CLASSES = 50  # for which artificial data are made besides
 _BY_ITSELF = "a measure must score every topic by itself"
 _NOT_REPEATABLE = "a measure must depend on its arrays alone, not on chance, the clock or earlier calls"
 SLACK = 1e-9
@@ -89,14 +91,12 @@ def conformance(measure: Measure, n_classes: int = _N_CLASSES) -> Conformance:
     check_memory(measure, data)
     scores, _ = measure.evaluate(*data)
     best, _ = measure.evaluate(*make_perfect_data(measure, data))
-    low, high = measure.range
     gain = (scores - best) * find_signs([measure])
     better = "higher" if measure.sign > 0 else "lower"
     assumed = " (assumed: higher is better)" * measure.direction_is_assumed
     hint = f"; is {better} really better?" if (gain > SLACK).mean() > 0.5 else ""
     for wrong, why in (
-        (~np.isfinite(scores), "which is not a finite number"),
-        ((scores < low - SLACK) | (scores > high + SLACK), f"outside its declared range [{low:g}, {high:g}]"),
+        *list_faults(measure, scores),
         (gain > SLACK, f"better than the perfect run's {{:.6g}}, {better} being better{assumed}{hint}"),
     ):
         if wrong.any():
@@ -107,6 +107,16 @@ def conformance(measure: Measure, n_classes: int = _N_CLASSES) -> Conformance:
     if np.ptp(scores) == 0:
         raise MeasureError(f"{measure} gives {scores.flat[0]:g} to every run it was tried on, perfect or not")
     return Conformance(measure, notes)
+
+
+def list_faults(measure: Measure, scores: np.ndarray) -> list[tuple[np.ndarray, str]]:
+    """Return which scores a measure must not give, each kind as a mask with what is wrong."""
+    low, high = measure.range
+    slack = SLACK * max(1.0, *(abs(end) for end in measure.range if np.isfinite(end)), 0.0)
+    return [
+        (~np.isfinite(scores), "which is not a finite number"),
+        ((scores < low - slack) | (scores > high + slack), f"outside its declared range [{low:g}, {high:g}]"),
+    ]
 
 
 def measure_of_function(function: Callable[..., Any], name: str | None = None) -> tuple[Measure, str]:
@@ -186,6 +196,45 @@ def accept_batches(measure: Measure, data: Data) -> tuple[Measure, tuple[str, ..
         f"{measure} takes one topic at a time and is called so; written for leading axes (…, K), with axis=-1, "
         "it would be much faster",
     )
+
+
+def try_on_cells(measure: Measure, arrays: Data) -> Measure:
+    """Return a user's measure as it can be called for all runs and topics, once it has passed trials on some of them."""
+    tried = _take_cells(arrays, *_choose_cells(arrays, f"{measure}: tried"))
+    cases = [tried]
+    if (n_classes := arrays[0].shape[-1]) <= _MOST_CLASSES:
+        trial = choose_cases(make_trial_data(measure, n_classes))
+        cases.insert(0, tuple(np.concatenate(pair) for pair in zip(tried, trial, strict=True)))
+    for data in cases:
+        try:
+            accepted, _ = accept_batches(measure, data)
+            break
+        except MeasureError as error:  # it need not be meant for every case that can be thought of
+            if data is tried or isinstance(error, DependenceError):
+                raise
+    check_memory(accepted, data)
+    return accepted
+
+
+def find_unlike_alone(measure: Measure, arrays: Data, scores: np.ndarray) -> tuple[int, int, float] | None:
+    """Return the run and the topic of a cell that scores otherwise alone than with all others, and that score, if any."""
+    for r, t in zip(*_choose_cells(arrays, f"{measure}: scored again"), strict=True):
+        alone, _ = measure.evaluate(*(array[0] for array in _take_cells(arrays, [r], [t])))
+        if find_difference(alone, scores[r, t]) is not None:
+            return r, t, float(alone)
+    return None
+
+
+def _choose_cells(arrays: Data, purpose: str) -> tuple[list[int], list[int]]:
+    """Return the runs and the topics of some cells: the first, the last, and random ones."""
+    n_runs, n_topics = arrays[0].shape[:2]
+    cells = np.unique([0, n_runs * n_topics - 1, *generator(0, purpose).integers(n_runs * n_topics, size=_CELLS_TRIED)])
+    return (cells // n_topics).tolist(), (cells % n_topics).tolist()
+
+
+def _take_cells(arrays: Data, r: list[int], t: list[int]) -> Data:
+    """Return the arrays of these cells, one after the other; gold has no axis for runs."""
+    return (arrays[0][r, t], *(gold[t] for gold in arrays[1:]))
 
 
 def call_each_topic(measure: Measure) -> Measure:

@@ -107,6 +107,13 @@ def tells_direction(label: str, higher_is_better: bool) -> bool:
     return known == turn(known, higher_is_better)  # unless only scores of some kind have it, as those of MQM
 
 
+def is_untold(measure: Measure) -> bool:
+    """Say whether a measure has a direction that its name does not tell to whoever reads it."""
+    if measure.higher_is_better is None or tells_direction(str(measure), measure.higher_is_better):
+        return False
+    return measure.formula is not None or measure != measure_of_label(str(measure))
+
+
 def resolve_measures(
     measures: Iterable[MeasureLike] | MeasureLike, *, labels: Collection[str] | None = None
 ) -> tuple[Measure, ...]:

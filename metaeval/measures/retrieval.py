@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import DataError, MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
@@ -63,3 +64,14 @@ def score_rankings(
             except Exception as error:  # some measures are programs of their own
                 raise MetaevalError(f"ir_measures cannot compute {parsed} of these runs: {error}") from None
     return values
+
+
+def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
+    """Return documents best first, as trec_eval ranks them."""
+    for document, score in scored.items():
+        if not math.isfinite(score):
+            raise DataError(f"the score is {score}", run=run, item=document)
+    documents = sorted(scored, reverse=True)
+    with np.errstate(over="ignore"):
+        scores = np.array([scored[document] for document in documents]).astype(np.float32)
+    return [documents[position] for position in np.argsort(-scores, kind="stable")]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import DataError, MetaevalError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -145,3 +145,15 @@ def restore_pairs(places: IntArray) -> IntArray:
     pair = np.zeros((len(places), len(places)), dtype=np.intp)
     pair[first, second] = pair[second, first] = np.arange(len(first))
     return np.asarray(pair[places[first], places[second]])
+
+
+def as_numbers(given: Any, what: str) -> np.ndarray:
+    """Return an array of its own; numpy would turn some of what is no number into numbers without a word."""
+    try:
+        if (kind := np.asarray(given).dtype).kind in "cmMVS":
+            raise TypeError(f"{kind} is none")
+        if np.ma.is_masked(given):
+            raise TypeError("masked ones are none: write NaN into a frame, and see metaeval.io.from_frame")
+        return np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} are numbers ({error})") from None

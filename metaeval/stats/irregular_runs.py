@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -134,3 +135,11 @@ def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
             digest.update(array[row].data)
         first[row] = digests.setdefault(digest.digest(), row)
     return first
+
+
+def find_identical_runs(runs: Sequence[str], *values: FloatArray) -> tuple[tuple[str, ...], ...]:
+    """Return groups of two or more runs, the first axis of every array, that are equal in all of them, sorted by label."""
+    groups: dict[int, list[str]] = {}
+    for run, first in zip(runs, equal_rows(*values).tolist(), strict=True):
+        groups.setdefault(first, []).append(run)
+    return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))

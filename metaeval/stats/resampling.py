@@ -10,6 +10,7 @@ much a mean varies: `effective_number`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -183,3 +184,9 @@ def fit_scores(scores: npt.ArrayLike) -> ScoreModel:
     # The mean of the scores is also the mean under linear quantiles.
     ordered = (np.sort(distinct, axis=1) - distinct.mean(axis=1, keepdims=True)) * scale
     return ScoreModel(ordered, normal, copy_of)
+
+
+def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of clusters in alphabetical order, and for each topic the number of its cluster."""
+    names, codes = np.unique(np.array([*clusters], dtype=object), return_inverse=True)
+    return tuple(names), codes

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import DataError, MetaevalError
 
 GAMMA = 0x9E3779B97F4A7C15
 MIX_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
@@ -22,6 +24,7 @@ LAST_SHIFT = 31
 WORDS_A_CALL = 16_384
 """Words mixed by one NumPy call: few enough to stay in the cache through all steps."""
 
+Item = TypeVar("Item", bound=tuple[str, ...])
 UInt64Array = npt.NDArray[np.uint64]
 
 
@@ -79,3 +82,20 @@ def words(keys: UInt64Array, positions: npt.ArrayLike) -> UInt64Array:
     """Draw the words at these positions of these trials, with broadcasting: mix(key + gamma (position + 1))."""
     steps = (np.asarray(positions).astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
     return mix(np.ascontiguousarray(keys + steps))
+
+
+def rank_labels(labels: Sequence[str]) -> np.ndarray:
+    """Return the place of each label among the sorted ones, as text: the order in which random draws are made."""
+    return np.argsort(np.argsort(np.array(labels, dtype=object)))
+
+
+def assign_parts(
+    items: Iterable[Item], n_parts: int, *, seed: int = 0, collection: str = "", file: object = None
+) -> dict[Item, str]:
+    """Assign every item to a part at random; the sizes of the parts differ by one item at most."""
+    known = sorted(set(items))
+    if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= len(known):
+        problem = f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items"
+        raise DataError(problem, file=file)
+    part = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
+    return {item: f"part-{number + 1}" for item, number in zip(known, part.tolist(), strict=True)}

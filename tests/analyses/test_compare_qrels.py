@@ -13,9 +13,8 @@ from scipy.stats import kendalltau
 
 import metaeval as me
 from metaeval.analyses.qrels import find_favours, list_flips
-from metaeval.data.judged import rank_documents
 from metaeval.errors import MetaevalError
-from metaeval.measures.retrieval import parse_measure, score_rankings
+from metaeval.measures.retrieval import parse_measure, rank_documents, score_rankings
 from tests.analyses.made import label
 
 ir_measures = pytest.importorskip("ir_measures")

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import skew
 
 import metaeval as me
-from metaeval.analyses.diagnostics import diagnose
+from metaeval.analyses.diagnostics import diagnose, take_distinct_runs
 from metaeval.cli.analyses import ANALYSES
-from metaeval.data.scores import find_identical_runs, take_distinct_runs
 from metaeval.errors import MetaevalError
+from metaeval.stats.irregular_runs import find_identical_runs
 from tests.analyses.made import label, relabel
 
 MEASURES = ["Accuracy", "NMD"]
@@ -80,7 +80,7 @@ def test_equal_runs_do_not_make_the_others_seem_unusual():
 
 
 def keep_distinct(scores):
-    return take_distinct_runs(scores, find_identical_runs(scores))
+    return take_distinct_runs(scores, find_identical_runs(scores.runs, scores.values))
 
 
 def test_of_equal_runs_the_first_label_stays_in_whatever_order_they_come(scores):
@@ -90,7 +90,7 @@ def test_of_equal_runs_the_first_label_stays_in_whatever_order_they_come(scores)
     assert set(keep_distinct(scores.sel(runs=scores.runs[::-1])).runs) == set(once.runs)
     values = scores.values.copy()
     values[3, 0, 1] += 1e-9  # runs that differ under one measure are not identical
-    assert find_identical_runs(make(values, scores.runs)) == (("c", "z"),)
+    assert find_identical_runs(scores.runs, np.asarray(values)) == (("c", "z"),)
 
 
 OF_SCORES = {

@@ -21,7 +21,7 @@ FILES = {
     "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
     "power ''": "there is no data set ''",
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
-    "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows of a measure",
+    "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
     "score class.csv class.csv -l probabilities": "classes that have a column: 1; at least two are needed",
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
@@ -42,7 +42,7 @@ FILES = {
     # what Python calls otherwise
     "score shares.csv shares.csv -l probabilities": "rescale with --normalise;",
     "compare -m NMD --gold shares.csv --runs shares.csv -l probabilities": "rescale with --normalise;",
-    "compare gap.csv -m AP": "--missing drop-topic, drop-run",
+    "compare gap.csv -m AP": "--missing drop-topic or drop-run",
     "power names.csv": "gold and runs are for metaeval score",
     "convert one.csv folder": "end it in .csv, .tsv or .parquet",
     "compare -m AP table.csv": "so that the other columns are topics: --from transposed",

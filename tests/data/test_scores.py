@@ -10,7 +10,6 @@ from hypothesis.extra import numpy as npst
 
 import metaeval
 from metaeval import DataError, Scores
-from metaeval.errors import PolicyWarning
 from metaeval.io import from_frame
 
 
@@ -83,15 +82,9 @@ def test_broken_scores_are_refused_with_a_sentence(change, message):
         Scores(**{"values": [[[1.0]]], "runs": ["a"], "topics": ["t"], "measures": ["X"], **change})
 
 
-def test_a_worst_score_is_known_of_some_measures_only_and_a_policy_has_a_name():
-    rows = [("a", "t", 0.1), ("a", "u", 0.2), ("b", "t", 0.3)]
-    gappy = pd.DataFrame(rows, columns=["run", "topic", "NMD"])
-    with pytest.warns(PolicyWarning, match="1 missing scores given the measure's worst value"):
-        assert from_frame(gappy, missing="worst").values[1, 1, 0] == 1.0
-    with pytest.raises(DataError, match="worst value is not known"):
-        from_frame(gappy.rename(columns={"NMD": "cost"}), missing="worst")
+def test_a_policy_has_a_name():
     with pytest.raises(metaeval.MetaevalError, match="no policy 'ignore'"):
-        from_frame(gappy, missing="ignore")
+        from_frame(pd.DataFrame({"run": ["a"], "topic": ["t"], "NMD": [0.1]}), missing="ignore")
 
 
 def test_the_fingerprint_is_that_of_scores_rounded_as_another_processor_would():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from metaeval import Measure, Scores
-from metaeval.errors import DataError, DirectionWarning, MetaevalError, MetaevalWarning, PolicyWarning
+from metaeval.errors import DataError, DirectionWarning, MetaevalError, PolicyWarning
 from metaeval.io import SCORE_FORMATS, read_scores, write_scores
 from metaeval.io.tables import split_stem
 from tests.io.cases import put, read_with_notes, show
@@ -226,15 +226,6 @@ def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lo
             assert read_scores(tmp_path / "s.csv").measures[0].higher_is_better is higher
 
 
-def test_the_worst_score_is_that_of_the_direction_that_was_stated(tmp_path):
-    path = put(tmp_path, "run,topic,measure,score\na,t,AP,1\na,u,AP,0.2\nb,t,AP,1\n")
-    with (
-        pytest.warns(MetaevalWarning),
-        pytest.raises(DataError, match="measure AP: missing scores would have 0, the worst of the direction that"),
-    ):
-        read_scores(path, missing="worst", lower_is_better="AP")
-
-
 def test_a_format_that_is_not_known_is_refused():
     known = "there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
     with pytest.raises(MetaevalError, match=known):
@@ -256,7 +247,6 @@ POLICIES = {
     # missing: what is read, what is said
     "drop-topic": ("AP: a 0.5, b 1 (1)", "left out 1 of 2 topics: 2"),
     "drop-run": ("AP: b 1 1 (1 2)", "left out 1 of 2 runs: a"),
-    "worst": ("AP: a 0.5 0, b 1 1 (1 2)", "1 missing scores given the measure's worst value"),
     "keep": ("AP: a 0.5 nan, b 1 1 (1 2)", ""),
 }
 
@@ -267,8 +257,9 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
     if not word and format in ("sakai", "trec_eval", "tot"):
         pytest.skip("columns separated by white space have no empty cells")
     source = put(tmp_path, {name: text.format(word) for name, text in GAPS[format].items()})
-    with pytest.raises(DataError, match=r"run a, topic 2.*missing=drop-topic"):
-        read_scores(source, format=format)
+    for missing in ("raise", "worst"):
+        with pytest.raises(DataError, match=r"run a, topic 2.*missing=drop-topic"):
+            read_scores(source, format=format, missing=missing)
     for missing, (found, note) in POLICIES.items():
         scores, notes = read_with_notes(read_scores, source, format=format, missing=missing)
         assert show(scores) == found
@@ -291,8 +282,6 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     assert show(scores) == "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"
     assert "left out 1 of 3 runs: synthetic_ref" in notes
     assert np.isnan(read_scores(source, missing="keep").matrix("mqm").loc["synthetic_ref"]).all()
-    with pytest.raises(DataError, match="measure mqm: its worst value is not known"):
-        read_scores(source, missing="worst")
 
 
 def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs(tmp_path):
