@@ -1,26 +1,16 @@
-"""Labels, votes and distributions in CSV or TSV files with a header, or in frames.
-
-============= ======================================================================================
-labels        a row per item of a topic: topic, item and label; without a column topic all belong to one
-votes         a row per topic, or item of one, and a column per annotator; or topic, annotator and label
-probabilities a row per topic, and a column per class
-============= ======================================================================================
+"""Labels and distributions in CSV or TSV files with a header, or in frames.
 
 The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
-other column of the gold holds the labels of a run (a judge, an annotator). The shares of votes are the gold of runs that are
-distributions; without any, every annotator is a run, and the gold counts its votes too.
+other column of the gold holds the labels of a run (a judge, an annotator).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from metaeval.data.columns import RUN_NAMES, names_trait, plain_name, refuse_index_columns
-from metaeval.data.labels import code_labels, unique_labels
-from metaeval.data.rows import is_missing
+from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.io.answers import LabelRuns, Labels, ShareRuns, Shares, shares_from_text
 from metaeval.io.table import Table, open_table
@@ -35,12 +25,7 @@ Columns = Mapping[str, str] | None
 
 
 def labels(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> LabelRuns:
-    """Read labels from files or frames with columns topic, item and label.
-
-    >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
-    >>> list(labels(judges, {}, classes=["no", "yes"])[1])
-    ['ann', 'bo']
-    """
+    """Read labels from files or frames with columns topic, item and label."""
     names = unique_labels(classes, "class")
     table = open_table(gold, columns, names)
     if runs:
@@ -74,11 +59,12 @@ def _read_keys(table: Table, run: str | None = None) -> Keys:
             hint = f"say so: {format_option('columns')} topic={name}"
             raise DataError(problem, file=table.file, line=1, run=run, hint=hint)
     topics = table.column("topic") if "topic" in table.header else (ONE_TOPIC,) * len(items)
-    _refuse_blank(table, run, {"topic": topics, "item": items})
+    refuse_blank(table, {"topic": topics, "item": items}, run)
     return topics, items
 
 
-def _refuse_blank(table: Table, run: str | None, columns: Mapping[str, Sequence[str]]) -> None:
+def refuse_blank(table: Table, columns: Mapping[str, Sequence[str]], run: str | None = None) -> None:
+    """Refuse a row without the name of a topic, an item or an annotator."""
     for what, names in columns.items():
         for row in [row for row, name in enumerate(names) if not name.strip()][:1]:
             raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row], run=run)
@@ -93,75 +79,6 @@ def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
 
 def _take(table: Table, keys: Keys, *usual: str) -> Labels:
     return Labels(table.file, *keys, [label.strip() for label in table.column(*usual)], table.lines)
-
-
-def votes(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], columns: Columns = None) -> ShareRuns:
-    """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
-
-    A column item tells several votes of one annotator on one topic apart.
-
-    >>> table = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}
-    >>> gold, annotators, _ = votes(table, {}, classes=[0, 1])
-    >>> list(annotators), gold.values.tolist()
-    (['ann', 'bo', 'cy', 'di'], [[0.5, 0.5], [0.75, 0.25]])
-    """
-    names = unique_labels(classes, "class")
-    cast = read_votes(open_table(gold, columns, names))
-    file = next(iter(cast.values())).file
-    topics = list(dict.fromkeys(topic for given in cast.values() for topic in given.topics))
-    position = {topic: t for t, topic in enumerate(topics)}
-    counts = np.zeros((len(cast), len(topics), len(names)), dtype=np.int64)
-    for a, (topic, _), k in code_votes(cast, names):
-        counts[a, position[topic], k] += 1
-    total = counts.sum(axis=0)
-    for t in np.flatnonzero(total.sum(axis=-1) == 0)[:1]:
-        raise DataError("there are no votes", file=file, topic=topics[t])
-    answers = {run: _read_shares(open_table(source, columns), names, run) for run, source in runs.items()}
-    for annotator, own in zip(cast, counts, strict=True) if not runs else ():
-        voted = np.flatnonzero(own.sum(axis=-1))
-        shares = own[voted] / own[voted].sum(axis=-1, keepdims=True)
-        answers[annotator] = Shares(file, [topics[t] for t in voted], shares)
-    return Shares(file, topics, total / total.sum(axis=-1, keepdims=True)), answers, names
-
-
-def read_votes(table: Table) -> dict[str, Labels]:
-    """Return by annotator what was voted; rows without a vote stay, so that their topic is known."""
-    topics = table.column("topic")
-    items = table.column("item") if "item" in table.header else ("",) * len(topics)
-    _refuse_blank(table, None, {"topic": topics})
-    if "annotator" not in table.header:
-        names = [name for name in table.header if name not in ("topic", "item")]
-        refuse_index_columns(names, table.file)
-        if not names:
-            raise DataError("there is no column of an annotator beside the topic", file=table.file, line=1)
-        return {name: Labels(table.file, topics, items, table.column(name), table.lines) for name in names}
-    given = Labels(table.file, topics, items, table.column("label"), table.lines)
-    _refuse_blank(table, None, {"annotator": table.column("annotator")})
-    rows: dict[str, list[int]] = {}
-    for row, annotator in enumerate(table.column("annotator")):
-        rows.setdefault(annotator, []).append(row)
-    return {annotator: given.take(chosen) for annotator, chosen in rows.items()}
-
-
-def code_votes(
-    cast: Mapping[str, Labels], classes: tuple[str, ...], *, repeated: bool = False
-) -> Iterator[tuple[int, tuple[str, str], int]]:
-    """Yield the number of the annotator, topic and item, and the number of the class of every vote."""
-    for a, (annotator, given) in enumerate(cast.items()):
-        seen: set[tuple[str, str]] = set()
-        codes = code_labels([label.strip() for label in given.labels], classes).tolist()
-        for row, key in enumerate(given.keys):
-            label = given.labels[row].strip()
-            location: dict[str, Any] = {"file": given.file, "line": given.lines[row] or None, "topic": key[0]}
-            if key in seen and not repeated:
-                hint = "a column item tells the votes of an annotator on one topic apart"
-                raise DataError(f"there is a second vote of {annotator}", **location, hint=hint)
-            seen.add(key)
-            if codes[row] >= 0:
-                yield a, key, codes[row]
-            elif not is_missing(label):
-                problem = f"the vote {label!r} of {annotator} is not one of the classes {format_list(classes, most=12)}"
-                raise DataError(problem, **location)
 
 
 def probabilities(

@@ -85,11 +85,6 @@ def classification_runs(
     labels outside the classes "clip" makes the nearest end of the scale, if labels and classes are numbers. Runs are left
     out before topics, so that a run that is left out does not remove topics too. With `parts`, random parts of the items
     replace the topics.
-
-    >>> gold = Labels("gold", ["t", "t", "t"], ["1", "2", "3"], ["no", "yes", "yes"], [1, 2, 3])
-    >>> run = Labels("run", ["t", "t", "t"], ["3", "1", "2"], ["yes", "no", "no"], [1, 2, 3])
-    >>> classification_runs(gold, {"a": run}, ["no", "yes"]).counts[0, 0].tolist()
-    [[1, 0], [1, 1]]
     """
     policies.check_policy(missing, policies.MissingPolicy)
     policies.check_policy(invalid, policies.InvalidPolicy)
@@ -228,11 +223,6 @@ def quantification_runs(
 
     For a missing distribution "worst" puts all probability on the end of the scale that is farther from the mean of the
     gold distribution, and on the last class if both are as far.
-
-    >>> gold = Shares("gold", ["t1", "t2"], np.array([[1.0, 0.0], [0.5, 0.5]]))
-    >>> run = Shares("run", ["t2", "t1"], np.array([[0.25, 0.75], [0.5, 0.5]]))
-    >>> quantification_runs(gold, {"a": run}, ["no", "yes"]).estimated[0].tolist()
-    [[0.5, 0.5], [0.25, 0.75]]
     """
     policies.check_policy(missing, policies.MissingPolicy)
     names = unique_labels(classes, "class")

@@ -95,7 +95,7 @@ def _find_logs(folder: files.PathLike) -> dict[str, files.PathLike]:
     logs = [path for path in walk(folder) if files.plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
     formats: dict[str, files.PathLike] = {}
     for sample in map(Sample, logs[:_MOST_LOGS]):
-        known = [format.name for format in LOG_FORMATS.values() if format.fits(sample)]
+        known = [format.name for format in LOG_FORMATS.values() if format.load().fits(sample)]
         formats |= {name: sample.path for name in known[:1] if name not in formats}
     return formats
 
@@ -103,14 +103,16 @@ def _find_logs(folder: files.PathLike) -> dict[str, files.PathLike]:
 def _find_format(sample: Sample) -> ScoreFormat:
     """Return the only format that a file fits, the sure ones first."""
     for format in reversed([*READ_FORMATS.values()]):  # keys and names of files tell more than columns do
-        if format.sure and format.fits(sample):
+        if format.sure and format.load().fits(sample):
             return format
     found = sample.layout
     rows = isinstance(found, str) and found in ("tidy", "measures")
     possible = [SCORE_FORMATS[str(found)]] if isinstance(found, str) else []
     if not rows and sample.kind == "text":
         possible += [
-            format for format in SCORE_FORMATS.values() if format.source and not format.sure and format.fits(sample)
+            format
+            for format in SCORE_FORMATS.values()
+            if format.source and not format.sure and format.load().fits(sample)
         ]
     if len(possible) == 1:
         return possible[0]

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoreFormat:
-    """A format of score matrices.
+    """A format of score matrices, whose files look as `layout` says; a table, if it has no `source`.
 
-    `layout` says what a file looks like. `source` is a module, and an object in it, that has `rows` and `fits`; it is
-    imported when it is used. `sure`: what fits it can be nothing else. Without a source it is a table of the layout with its
-    name.
+    `source` is a module, and an object in it, that has `rows` and `fits`. `sure`: what fits it can be nothing else.
     """
 
     name: str
@@ -40,7 +38,7 @@ class ScoreFormat:
         if columns and not self.columns:
             raise MetaevalError(f"the format {self.name} has no columns that {format_option('columns')} could name")
         own |= {"kind": self.name, "named": choose is not None} if not self.source else {}
-        rows = self._functions.rows(sources, measure=measure, columns=columns, collection=collection, **own)
+        rows = self.load().rows(sources, measure=measure, columns=columns, collection=collection, **own)
         return read_collections(
             rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
             provenance=rows.file or "",
@@ -54,21 +52,16 @@ class ScoreFormat:
             self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
         )
 
-    @property
-    def _functions(self) -> Any:
+    def load(self) -> Any:
+        """Return what has `rows`, which reads the format, and `fits`, whether a file may be of it by its name and lines."""
         return _load(self.source or "tables")
-
-    def fits(self, sample: Any) -> bool:
-        """Say whether a file may be of this format, by its name and lines."""
-        return bool(self._functions.fits(sample))
 
 
 @dataclass(frozen=True)
 class RunFormat:
-    """A format of gold and runs; `source` is the function that reads it.
+    """A format of gold and runs; `source` is the function that reads it, with these options of `metaeval.io.read_runs`.
 
-    `options` are those of `metaeval.io.read_runs` that it takes, `needs` those that must be stated. `frames`: it takes
-    frames besides files; `alone`: the gold may hold the runs too.
+    It takes `frames` besides files; `alone`: the gold may hold the runs too.
     """
 
     name: str
@@ -130,16 +123,14 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name([
 
 tidy, wide, sakai, wmt = (SCORE_FORMATS[name] for name in ("tidy", "wide", "sakai", "wmt"))
 
-_LOGS = {
-    "lm-eval": ("`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
-    "inspect": ("`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
-    "helm": ("folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
-    "mteb": ("`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
-}
-
 LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name([
     ScoreFormat(name, layout, f"logs.{source}", sure=True, columns=True)
-    for name, (layout, source) in _LOGS.items()
+    for name, layout, source in (
+        ("lm-eval", "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it", "lm_eval:LM_EVAL"),
+        ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+        ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+        ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "mteb:MTEB"),
+    )
 ])  # fmt: skip
 """What evaluation harnesses write, which is read but not written here."""
 
@@ -169,10 +160,6 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
         "probabilities", "CSV or TSV: `topic`, and one column per class", "answer_tables:probabilities",
         ("classes", "columns", "rescale"), frames=True,
     ),
-    RunFormat(
-        "votes", "CSV or TSV: `topic`, and one column per annotator; give `--classes`", "answer_tables:votes",
-        ("columns", "rescale"), needs=("classes",), frames=True, alone=True,
-    ),
 ])  # fmt: skip
 """The formats of gold and runs by name."""
 
@@ -181,15 +168,11 @@ STANDS_FOR = (
     "run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
     "annotator", "cluster", "repeat", "task", "judge",
 )  # fmt: skip
-"""What a column can stand for, in scores, in labels and in votes."""
+"""What a column can stand for, in scores and in labels."""
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
-    """Return what a user says of columns: their names by what they stand for.
-
-    >>> parse_columns("run=system, score=value")
-    {'run': 'system', 'score': 'value'}
-    """
+    """Return what a user says of columns, run=system,score=value: their names by what they stand for."""
     if text is None:
         return None
     columns: dict[str, str] = {}

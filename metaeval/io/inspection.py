@@ -23,11 +23,7 @@ from metaeval.io.tables import rows_of_table, split_stem
 
 @dataclass(frozen=True)
 class CollectionFacts:
-    """What one collection of a source holds.
-
-    `missing` of `cells` combinations of run, topic and measure have no score, `doubled` ones several. Directions are known
-    of what can be read.
-    """
+    """What one collection of a source holds: `missing` of its `cells` have no score, `doubled` ones several."""
 
     name: str
     runs: int
@@ -41,10 +37,7 @@ class CollectionFacts:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a source is taken for, and what is in it; `refusal` is why it cannot be read as it is.
-
-    `columns` holds what columns hold, with their names; `notes` are what reading it said.
-    """
+    """What a source is taken for, and what is in it; `refusal` is why it cannot be read, `notes` what reading it said."""
 
     source: str
     format: str = ""
@@ -75,11 +68,8 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "mt.csv"
     >>> _ = path.write_text("system,segment,BLEU,TER\na,1,30.5,40\nb,1,28,45\na,2,20,60\n")
-    >>> found = inspect_scores(path)
-    >>> found.format, found.columns
-    ('measures', (('run', 'system'), ('topic', 'segment'), ('scores', 'BLEU'), ('scores', 'TER')))
-    >>> found.collections[0].missing, found.refusal.partition(": ")[2][:60]
-    (2, 'run b, topic 2, measure BLEU: there is no score; 2 are missi')
+    >>> inspect_scores(path).refusal.partition(": ")[2][:60]
+    'run b, topic 2, measure BLEU: there is no score; 2 are missi'
     """
     found, chosen, refusal = None, None, None
     read: list[Scores] = []
@@ -101,10 +91,10 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     facts = {name: _count_rows(name, part) for name, part in parts}
     return Inspection(
         source=str(source),
-        format="" if chosen is None else chosen.name,
-        layout="" if chosen is None else chosen.layout.replace("`", ""),
-        columns=() if layout is None else _list_columns(layout),
-        unused=() if layout is None else layout.unused,
+        format=chosen.name if chosen else "",
+        layout=chosen.layout.replace("`", "") if chosen else "",
+        columns=_list_columns(layout) if layout else (),
+        unused=layout.unused if layout else (),
         collections=tuple(_describe(scores, facts.get(scores.collection) or facts.get("")) for scores in read)
         or tuple(facts.values()),
         notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PolicyWarning))),

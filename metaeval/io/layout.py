@@ -1,12 +1,4 @@
-"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked.
-
-========== ====================================================================
-tidy       a row per score: run, topic, measure, score
-measures   a row per run and topic, a column per measure
-wide       a row per topic, a column per run
-transposed a row per run, a column per topic
-========== ====================================================================
-"""
+"""What the columns of a table of scores hold: their names tell; what their content contradicts or leaves open is asked."""
 
 from __future__ import annotations
 
@@ -90,13 +82,7 @@ def _list(table: Table) -> str:
 
 
 def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: str | None = None) -> Layout:
-    """Return what the columns of a table hold; `columns` is what the user says, and `kind` one of the `LAYOUTS`.
-
-    Raises
-    ------
-    LayoutError
-        If names and content leave several possibilities; the message spells out how to choose.
-    """
+    """Return what the columns of a table hold; `columns` is what the user says, and `kind` one of the `LAYOUTS`."""
     table, stated = _find_stated(table, dict(columns or {}))
     roles = _find_roles(table, stated) if kind not in ("wide", "transposed") else stated
     if kind is None:
@@ -252,7 +238,6 @@ def refuse_means(table: Table) -> NoReturn:
         table,
         f"it seems to hold one number a run and no topics {_list(table)}, but the analyses look at how scores vary over topics",
         "give the scores of every topic (segment, query, document), of which such numbers are means",
-        "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
         if_the_columns_are_topics=format_option("format", "transposed"),
     )
 
@@ -397,7 +382,7 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
     runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
-    short = len(ignored) < _LONGEST_HINT and not any("," in name for name in names)
+    short = len(ignored) < 600 and not any("," in name for name in names)
     raise LayoutError(
         f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
         f"({format_list(measures)})?",
@@ -406,7 +391,7 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     )
 
 
-_LONGEST_HINT = 600
+_MARKS = " _.:/|,()'\"-"
 
 
 def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -418,7 +403,8 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
     for cut in (-1, 1, -3, 3, -5, 5):
         if len(names) < 4 or min(map(len, tokens)) <= abs(cut):
             break
-        pairs = [(_strip("".join(parts[:cut])), _strip("".join(parts[cut:]))) for parts in tokens]
+        sides = [("".join(parts[:cut]), "".join(parts[cut:])) for parts in tokens]
+        pairs = [(run.strip(_MARKS), measure.strip(_MARKS)) for run, measure in sides]
         first, last = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
         if min(len(first), len(last)) < 2 or not len(first) * len(last) == len(names) == len(set(pairs)):
             continue
@@ -430,20 +416,16 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
     return [], []
 
 
-def _strip(name: str) -> str:
-    return name.strip(" _.:/|,()'\"-")
-
-
 def hint_columns(table: Table | None = None) -> str:
     """Return what a table should look like, for a message, with columns that it may mean."""
     numeric = [name for name in table.columns if table.holds_numbers(name)] if table else []
     words = [name for name in table.columns if name not in numeric] if table else []
     words.sort(key=lambda name: (plain_name(name) in TOPIC_NAMES) - (plain_name(name) in RUN_NAMES))
-    likely = zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False)
+    likely = dict(zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False))
     plain = (
         len(words) > 1 and bool(numeric) and not any(letter in name for letter in ",=" for name in (*words, *numeric))
     )
-    say = f", such as {format_columns(dict(likely))}" if plain else f" with {format_option('columns')}"
+    say = f", such as {format_columns(likely)}" if plain else f" with {format_option('columns')}"
     return f"{NEEDED}; say what they are called{say}; gold and runs are for {format_option('read_runs')}"
 
 

@@ -1,13 +1,5 @@
 """Scores in plain lines: what trec_eval and ir_measures print, leaderboards of TREC's judging tracks, WMT, Sakai's folders.
 
-======================= =====================================
-trec_eval               measure topic value, a file for each run
-ir_measures             run topic measure value, or topic measure value in a file for each run
-tot                     run measure topic value
-wmt                     run score, a file for each measure; the lines of a run are its topics in their order
-sakai                   topics × runs, a file for each measure in a folder with a file of run names
-======================= =====================================
-
 Rows of the topic ``all`` sum up a run.
 """
 
@@ -26,19 +18,18 @@ import pandas as pd
 
 from metaeval import files
 from metaeval.data.columns import COLUMNS, MEASURE_NAMES, RUN_NAMES, SCORE_NAMES, TOPIC_NAMES, plain_name
+from metaeval.data.labels import unique_labels
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import Rows, categorical, is_missing, number
 from metaeval.errors import DataError, format_count, format_list
+from metaeval.io.table import add_once, read_fields
 from metaeval.measures.resolve import measure_of_label
 
 ALL = "all"
 """The topic of rows that sum up a run."""
 
-COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
-"""Rows that are counts of topics and documents, not measures."""
-
-TEXTS = ("runid", "relstring")
-"""Beginnings of the names of rows that hold text."""
+COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret"), ("runid", "relstring")
+"""Rows that count topics and documents; and beginnings of the names of rows that hold text. Neither are measures."""
 
 Level = Literal["topics", "runs"]
 """Whether to read the scores of topics, or those of whole runs."""
@@ -67,9 +58,7 @@ def names_measure(label: str) -> bool:
 def find_order(pairs: Iterable[Sequence[str]], *, known: bool = False) -> tuple[str, str] | None:
     """Return which of two columns holds measures and which topics, or None where the names in them do not tell.
 
-    A measure is called neither ``all`` nor by a number. One order is sure where ``all`` or only numbers stand among the
-    topics, likely where the name of a measure is known; with `known` nothing but such a name counts, because the columns
-    might also be those of runs.
+    A measure is called neither ``all`` nor by a number, which topics may be; with `known` only names of known measures count.
     """
     columns = [{name.strip() for name in column} for column in zip(*{tuple(pair) for pair in pairs}, strict=True)]
     likely: list[tuple[tuple[str, str], bool]] = []
@@ -106,16 +95,14 @@ class LineFormat:
 
     def rows(self, sources: files.Sources, *, level: Level = "topics", **_: Any) -> Rows:
         """Read a file, or several."""
-        runs: set[str] = set()
+        runs: dict[str, files.PathLike] = {}
         parts = []
         for name, path in files.find_named_files(sources).items():
             columns, rows, lines = self._read_file(path)
             stated = next((row["value"] for row in rows if row["topic"] == ALL and row["measure"] == "runid"), name)
             if "run" not in columns:
                 run = name if isinstance(sources, Mapping) else stated
-                if run in runs:
-                    raise DataError("another file is of the same run", file=path, run=run)
-                runs.add(run)
+                add_once(runs, "run", run, path)
                 rows = [{"run": run, **row} for row in rows]
             kept = [row for row, cells in enumerate(rows) if "run" in columns or holds_scores(cells["measure"])]
             frame = pd.DataFrame([rows[row] for row in kept], columns=[*COLUMNS[:3], "value"], dtype=object)
@@ -258,12 +245,10 @@ class Sakai:
         parts: list[Rows] = []
         for name, called in chosen.items():
             path = os.path.join(folder, name)
-            lines, texts = zip(*files.read_lines(path), strict=True)
-            cells = [text.split() for text in texts]
-            for line, row in zip(lines, cells, strict=True):
-                if len(row) != len(runs):
-                    problem = f"the line has {len(row)} columns, there are {len(runs)} runs"
-                    raise DataError(problem, file=path, line=line, measure=called)
+            n_runs = len(runs)
+            cells, lines = read_fields(
+                path, separator=None, least=n_runs, most=n_runs, layout=f"a score of each of {n_runs} runs"
+            )
             expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
             if len(cells) != expected:
                 problem = f"it has {len(cells)} topics, but there are {expected} in the other files"
@@ -275,30 +260,16 @@ class Sakai:
         return Rows.join(parts, name=Path(folder).resolve().name)
 
     def _read_labels(self, path: files.PathLike, what: str) -> list[str]:
-        seen: dict[str, int] = {}
-        for line, text in files.read_lines(path):
-            label = text.strip()
-            if label in seen:
-                problem = f"the {what} {label!r} occurs twice, first on line {seen[label]}"
-                raise DataError(problem, file=path, line=line)
-            seen[label] = line
-        return list(seen)
+        try:
+            return [*unique_labels((text.strip() for _, text in files.read_lines(path)), what)]
+        except DataError as error:
+            raise error.changed(file=path) from None
 
     def fits(self, sample: Any) -> bool:
         """Say whether a file begins with numbers only, and a file of run names is beside it."""
         if not sample.lines or not Path(sample.path).with_name(self.runs).is_file():
             return False
         return all(_is_finite(field) or is_missing(field) for field in sample.lines[0].split())
-
-
-def _keep_shared(rows: Rows) -> Rows:
-    held = rows.frame.groupby("run", sort=False)["measure"].nunique()
-    shared = held == rows.frame["measure"].nunique()
-    if not shared.any():
-        raise DataError("the files have no run in common", file=rows.file)
-    if left := [str(run) for run in held.index[~shared]]:
-        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
-    return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
 
 
 class Wmt:
@@ -314,16 +285,10 @@ class Wmt:
     def rows(
         self, sources: files.Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
     ) -> Rows:
-        """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
-
-        A run that not all files hold lacks scores, about which `missing` decides; ``runs="shared"`` leaves it out before.
-        """
+        """Read ``*.seg.score`` files, or ``*.sys.score`` files of whole runs; ``"shared"`` are runs that all files hold."""
         listed = list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources)
-        ends = [
-            one
-            for one, suffix in self.suffixes.items()
-            if any(files.file_name(path).endswith(suffix) for path in listed)
-        ]
+        names = [files.file_name(path) for path in listed]
+        ends = [one for one, suffix in self.suffixes.items() if any(name.endswith(suffix) for name in names)]
         suffix = self.suffixes[level or (ends[0] if ends else "topics")]
         if isinstance(sources, Mapping):
             named = {str(name): path for name, path in sources.items()}
@@ -336,27 +301,27 @@ class Wmt:
             named = self._name_files(listed, suffix)
         parts, n_topics = [], 0
         for name, path in named.items():
-            cells, lines, counts = [], [], dict[str, int]()
-            for line, text in enumerate(files.read_text(path).split("\n"), start=1):
-                if not text:
-                    continue
-                columns = text.split("\t")
-                if len(columns) != 2:
-                    raise DataError(f"the line has {len(columns)} columns, not run<TAB>score", file=path, line=line)
-                run, score = columns
-                counts[run] = counts.get(run, 0) + 1
-                cells.append((run, str(counts[run]), name, score))
-                lines.append(line)
-            for run, lines_of_run in counts.items():
+            cells, lines = read_fields(path, separator="\t", least=2, most=2, layout="run<TAB>score")
+            frame = pd.DataFrame(cells, columns=["run", "score"]).assign(measure=name)
+            frame["topic"] = (frame.groupby("run").cumcount() + 1).astype(str)
+            for run, lines_of_run in frame["run"].value_counts(sort=False).items():
                 n_topics = n_topics or lines_of_run
                 if lines_of_run != n_topics:
                     problem = f"it has {lines_of_run} lines, but other runs have {n_topics}"
                     raise DataError(problem, file=path, run=run, measure=name)
-            parts.append(Rows.of(pd.DataFrame(cells, columns=["run", "topic", "measure", "score"]), path, lines))
+            parts.append(Rows.of(frame, path, lines))
         if suffix == self.suffixes["runs"] and n_topics == 1:
             parts = [replace(part, frame=part.frame.assign(topic=ALL)) for part in parts]
         rows = Rows.join(parts, name=name_collection(sources))
-        return rows if runs == "all" else _keep_shared(rows)
+        held = rows.frame.groupby("run", sort=False)["measure"].nunique()
+        shared = held == rows.frame["measure"].nunique()
+        if runs == "all" or shared.all():
+            return rows
+        if not shared.any():
+            raise DataError("the files have no run in common", file=rows.file)
+        left = [str(run) for run in held.index[~shared]]
+        report_policy(f"left out {format_count(len(left), 'run')} that not all files hold: {format_list(left)}")
+        return rows.keep(rows.frame["run"].map(shared).to_numpy(dtype=bool))
 
     def _name_files(self, paths: Sequence[files.PathLike], suffix: str) -> dict[str, files.PathLike]:
         """Return files by measure, with what follows the hyphen where two would have one name."""
@@ -365,11 +330,7 @@ class Wmt:
         named: dict[str, files.PathLike] = {}
         for path, name, long in zip(paths, short, bare, strict=True):
             measure = long if short.count(name) > 1 else name
-            if measure in named:
-                raise DataError(
-                    f"it is of the same measure as {files.file_name(named[measure])}", file=path, measure=measure
-                )
-            named[measure] = path
+            add_once(named, "measure", measure, path)
         return named
 
     def fits(self, sample: Any) -> bool:

@@ -1,7 +1,6 @@
 """Scores of one measure of which only some are there, labels of people: a row per score, or topics × runs with empty cells.
 
-A table with a row per score may have a column ``probability``: how probable it was that the score was asked for. Rows with an
-empty score are left out, so that a list of what to label can be filled in step by step.
+A row may have a ``probability``: how probable it was that its score was asked for. Rows with an empty score are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import pandas as pd
 from metaeval.data.columns import plain_name
 from metaeval.data.rows import DoubledPolicy
 from metaeval.data.scores import Scores, only_collection, read_collections
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.files import is_folder, plain_path
 from metaeval.io.layout import IGNORE
 from metaeval.io.scores import read_scores
@@ -66,8 +65,8 @@ class PeopleScores(NamedTuple):
                 shown = f"people: {format_list(mine)}; judge: {format_list(theirs)}"
                 raise DataError(f"no {what} has both a judge's score and a label of people ({shown})")
             if strange:
-                more = f" ({len(strange):,} such {what}s in all)" if len(strange) > 1 else ""
-                problem = f"the {what} {strange[0]} has labels of people and no score of the judge{more}"
+                count = format_count(len(strange), what)
+                problem = f"the judge has no score of {count} with labels of people: {format_list(strange)}"
                 raise DataError(problem, hint=f"leave out its labels, or give the judge's score of every {what}")
         parts = (self.values,) if self.probabilities is None else (self.values, self.probabilities)
         frames = [pd.DataFrame(part, self.scores.runs, self.scores.topics) for part in parts]
@@ -83,8 +82,7 @@ def read_partial(
     Parameters
     ----------
     source : path, frame, Scores or PeopleScores
-        A table (.csv, .tsv, .jsonl, .parquet, .xlsx) with columns run, topic, score and perhaps probability; or with a row per
-        topic and a column per run. Files of other formats are read as `read_scores` does.
+        Of columns run, topic, score and perhaps probability, or topics × runs; other formats as for `read_scores`.
     columns, doubled : optional
         As for `read_scores`.
 

@@ -11,7 +11,7 @@ from metaeval.data.policies import MissingPolicy
 from metaeval.data.rows import number
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, stem
-from metaeval.io.table import read_fields
+from metaeval.io.table import add_once, read_fields
 
 Number = TypeVar("Number", int, float)
 
@@ -28,25 +28,17 @@ def read_judged_runs(
     Parameters
     ----------
     judgements : sequence of path
-        Lines ``topic 0 document grade``; a set is called as its file. The first file is the reference.
+        Lines ``topic 0 document grade``; a set is named after its file, and the first one is the reference.
     runs : path, sequence of path or mapping of name to path
-        A folder, or files, of lines ``topic Q0 document rank score name``, which may be packed. A run is called as its file.
+        A folder, or files, of lines ``topic Q0 document rank score name``; a run is named after its file.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         As for `metaeval.JudgedRuns`.
     collection : str, optional
         By default the name of the reference.
-
-    Raises
-    ------
-    DataError
-        With file and line, of what is no such line, a second grade or score of a document, or refused by `metaeval.JudgedRuns`.
     """
     named: dict[str, PathLike] = {}
     for path in judgements:
-        if stem(path) in named:
-            hint = "a set of judgements is named after its file; rename one"
-            raise DataError(f"another file is called {stem(path)} too", file=path, hint=hint)
-        named[stem(path)] = path
+        add_once(named, "set of judgements", stem(path), path)
     if len(named) < 2:
         raise DataError("name two files of judgements or more: first those of people, then those of models")
     if isinstance(runs, list | tuple):

@@ -37,17 +37,11 @@ def read_ratings(
     ----------
     path : path
     columns : mapping of str to str, optional
-        What the table calls its columns: ``{"repeat": "seed", "judge": "annotator", "task": "category"}``, and run, topic,
-        measure and score where names do not tell.
+        What the table calls its columns: ``{"repeat": "seed", "judge": "annotator", "task": "category"}``, and others.
     measure : str, optional
         One of several measures, or the measure of a table that does not name it.
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a run has several scores on a topic, by one judge and in one repeat.
-
-    Raises
-    ------
-    DataError
-        If the columns do not tell what they hold, or a score is no number.
     """
     check_policy(doubled, DoubledPolicy)
     with open_once():

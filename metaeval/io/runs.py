@@ -1,8 +1,4 @@
-"""Gold and runs read from files of every format; and the formats of plain lines: judgements, and SemEval Task 4.
-
-A format is a function of the gold, the files or frames of runs by name, and its own options; it returns the labels or the
-shares in each, and the classes. Of these runs are built here.
-"""
+"""Gold and runs read from files of every format; and the formats of plain lines: judgements, and SemEval Task 4."""
 
 from __future__ import annotations
 
@@ -51,15 +47,14 @@ def read_runs(
     Parameters
     ----------
     gold : path or frame
-        The formats labels, probabilities and votes take frames.
+        The formats labels and probabilities take frames.
     runs : path, list of paths, mapping of run name to path or frame, or folder
-        A run is named after its file unless a mapping names it. Labels and votes need none if the gold has a column for
-        every judge.
-    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes"}
+        A run is named after its file unless a mapping names it. Labels need none if the gold has a column for every judge.
+    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
     classes : iterable of str, optional
-        All classes in order; judgements, labels and votes need them.
+        All classes in order; judgements and labels need them.
     columns : mapping of str to str, optional
-        What tables of labels, probabilities or votes call some of the columns: ``{"item": "sentence"}``.
+        What tables of labels or probabilities call some of the columns: ``{"item": "sentence"}``.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
@@ -72,11 +67,6 @@ def read_runs(
         By default, the name of the gold file (and the aspect).
     parts, seed : int, optional
         Divide the items of judgements or labels at random, by this seed, into so many parts, which replace the topics.
-
-    Raises
-    ------
-    MetaevalError
-        If the data are wrong, or the format lacks an option or does not use one.
 
     Examples
     --------

@@ -41,15 +41,13 @@ class Reading(TypedDict, total=False):
     format : str, optional
         One of the `SCORE_FORMATS` or `LOG_FORMATS`; by default, it is detected.
     measure : str or Measure, optional
-        The measure of a file or frame that does not say it, or the only one to read of several.
+        That of a source that does not say it, or the only one to read of several.
     collection : str, optional
-        By default, what a column collection says, else the name of the source; of a wide file the part before the measure.
-        Of several it is the only one to read; a name that none of them has reads all as one, of this name.
+        The only one to read of several, or a name for all as one; by default a column, or the name of the source, says it.
     missing : {"raise", "drop-topic", "drop-run", "keep"}, optional
         What to do if a run has no score for a topic and measure. Gaps that are kept are for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
-        What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
-        two. Besides run, topic, measure and score there are collection, higher_is_better and time.
+        What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``, which joins two.
     doubled : {"raise", "mean", "latest"}, optional
         What to do if a run has several scores for a topic and measure: their mean, or the latest by a column of times.
     higher_is_better, lower_is_better : str or iterable of str, optional
@@ -72,21 +70,13 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     Parameters
     ----------
     source : path, list of paths, mapping of measure or run to path, folder, frame, records, or mapping of measure to frame
-        ``"-"`` is standard input. Frames are those of pandas, and all that Arrow can read, tidy or wide: columns
-        and index levels are named as the columns of a file; the index of a wide one names the topics.
+        ``"-"`` is standard input. Frames are of pandas or what Arrow can read; an index is columns, or topics of a wide one.
     **options
         See `Reading`.
 
     Returns
     -------
     Scores
-
-    Raises
-    ------
-    DataError
-        If the format cannot be detected, or the data are wrong; the message says where.
-    MetaevalError
-        If a direction is stated of a measure that is not there.
 
     Examples
     --------
@@ -120,22 +110,18 @@ def read_collections(
     ['gsm', 'arc']
     """
     format, measure, columns = options.get("format"), options.get("measure"), options.get("columns")
-    missing = options.get("missing", "raise")
-    own: dict[str, Any] = {
-        "collection": options.get("collection"),
-        "missing": missing,
-        "doubled": options.get("doubled", "raise"),
-        "choose": choose,
-    }
+    missing, collection = options.get("missing", "raise"), options.get("collection")
+    own: dict[str, Any] = {"measure": measure, "collection": collection, "missing": missing, "choose": choose}
+    own["doubled"] = options.get("doubled", "raise")
     with open_once():
         if not is_path(source):
             if format not in (None, *LAYOUTS):
                 raise MetaevalError(f"a frame is not in the format {format}")
-            rows = tables.rows(source, kind=format, columns=columns, measure=measure, collection=own["collection"])
-            found = arrange_collections(rows, measure=measure, **own)
+            rows = tables.rows(source, kind=format, columns=columns, measure=measure, collection=collection)
+            found = arrange_collections(rows, **own)
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
-            found = chosen.read_collections(source, measure=measure, columns=columns or None, **own)
+            found = chosen.read_collections(source, columns=columns or None, **own)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
     for scores in found:
         n_runs, n_topics = scores.values.shape[:2]
@@ -159,13 +145,7 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     path : path
         A file with the suffix ``.csv``, ``.tsv``, ``.parquet`` or ``.pq``, which is written completely or not at all.
     defuse_formulas : bool, optional
-        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
-        the name. By default names are written as they are.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written, or the file cannot hold a label.
+        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``.
 
     Examples
     --------
@@ -210,20 +190,16 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
 
 def _defuse_formulas(scores: Scores) -> Scores:
     """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
+    changed: list[str] = []
 
     def defuse(label: str) -> str:
-        formula = label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label))
-        return f"'{label}" if formula else label
+        if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)):
+            label = f"'{label}"
+            changed.append(label)
+        return label
 
-    changed = [
-        defuse(label) for label in map(str, (*scores.runs, *scores.topics, *scores.measures)) if defuse(label) != label
-    ]
+    runs, topics = (tuple(map(defuse, labels)) for labels in (scores.runs, scores.topics))
+    measures = tuple(replace(measure, name=defuse(measure.name)) for measure in scores.measures)
     if changed:
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
-    measures = tuple(
-        measure if defuse(str(measure)) == str(measure) else replace(measure, name=defuse(measure.name))
-        for measure in scores.measures
-    )
-    return replace(
-        scores, runs=tuple(map(defuse, scores.runs)), topics=tuple(map(defuse, scores.topics)), measures=measures
-    )
+    return replace(scores, runs=runs, topics=topics, measures=measures)

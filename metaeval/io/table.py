@@ -118,9 +118,8 @@ class _Lazy(UserDict[str, Any]):
 class Table:
     """A table of any source: its cells by the names of columns.
 
-    Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
-    have types, and their rows no lines; a frame has no file either. Labels of Parquet and of long texts are held once each.
-    `levels` holds both names of columns that have one above the other.
+    Cells of text files are texts, and `lines` says where each row begins; those of other sources have types, and a frame
+    no file. `levels` holds both names of columns that have one above the other.
     """
 
     file: str
@@ -405,10 +404,7 @@ _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
 
 
 def _read_plain(path: files.PathLike) -> Table | None:
-    """Read a long text without quotes many times faster, and hold what is repeated in it once; None for any other.
-
-    It is read piece by piece, first to see what is in it, so that it is never held as a whole.
-    """
+    """Read a long text without quotes many times faster, piece by piece, never as a whole; None for any other."""
     if files.is_standard_input(path) or files.plain_path(path) != str(path):
         return None
     with files.open_regular(path) as (stream, size):
@@ -602,10 +598,7 @@ NESTED = ("metrics", "measures", "scores")
 
 
 def _read_records(path: files.PathLike) -> Table:
-    """Read objects of JSON, one on a line or in a list: a key is a column, as is each in ``"metrics": {…}``.
-
-    Keys with other objects or lists in them are none, which is said; they hold nothing else in another record.
-    """
+    """Read objects of JSON, one on a line or in a list; a key with plain values is a column, each in ``"metrics": {…}`` too."""
     text = "" if files.plain_path(path).lower().endswith(LINES) else files.read_text(path)
     if text.lstrip().startswith("["):
         found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
@@ -670,18 +663,21 @@ def is_column(given: object) -> bool:
 
 def _table_of_frame(given: Any, columns: Mapping[str, str] | None) -> Table:
     """Return a frame as a table: levels of its index are columns, and an index with names is that of the topics."""
-    frame = _flatten(_to_pandas(given), columns or {})
+    frame = _to_pandas(given)
+    if frame.columns.nlevels > 1:
+        levels = format_list(list(map(repr, frame.columns.names)))
+        hint = "make them rows, named run, topic or measure, by frame.stack(…).reset_index()"
+        raise DataError(f"the columns have the levels {levels}, of which none is a score", hint=hint)
+    named = frame.index.nlevels > 1 or frame.index.name in {*COLUMNS, *(columns or {}).values()}
+    frame = frame.reset_index(allow_duplicates=True) if named else frame.copy(deep=False)
     if _names_rows(frame):
-        if frame.index.nlevels == 1 and frame.index.hasnans:
+        if frame.index.hasnans:
             raise DataError("a topic has no name")
         name = str(frame.index.name or "").strip() or "topic"
         frame.insert(0, name, pd.Series([str(label) for label in frame.index], index=frame.index, dtype=object))
     if frame.columns.hasnans:
         raise DataError("a run has no name")
-    names = [str(name) for name in frame.columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataError(f"the column {twice!r} occurs twice")
+    names = _check_header(list(map(str, frame.columns)), None)
     cells = [frame.iloc[:, j].reset_index(drop=True) for j in range(len(names))]
     return Table("", dict(zip(names, cells, strict=True)), len(frame))
 
@@ -708,27 +704,6 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
 
 
-def _flatten(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Return a frame whose columns and index have one level; levels with a name that says what they hold become columns."""
-    if frame.columns.nlevels > 1:
-        problem = (
-            f"the columns have the levels {format_list(list(map(repr, frame.columns.names)))}, of which none is a score"
-        )
-        hint = "make them rows, named run, topic or measure, by frame.stack(…).reset_index()"
-        raise DataError(problem, hint=hint)
-    named = {*COLUMNS, *columns.values()}
-    levels: list[Any] = [name for name in frame.index.names if name in named]
-    if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:
-        names = format_list(list(map(repr, frame.index.names)))
-        raise DataError(f"the index has the levels {names}, of which not all are run, topic or measure")
-    if frame.index.nlevels > 1 and not levels:
-        levels = [name for name in frame.index.names if name is not None]
-    taken = [name for name in levels if name in frame.columns]
-    if taken:
-        raise DataError(f"there is a column and an index level {taken[0]!r}")
-    return frame.reset_index(levels) if levels else frame.copy(deep=False)
-
-
 def _names_rows(frame: pd.DataFrame) -> bool:
     """Say whether the index says what the rows are about: it has a name, or stands beside nothing but numbers."""
     if isinstance(frame.index, pd.RangeIndex) and frame.index.name is None:
@@ -753,6 +728,13 @@ def read_fields(
         rows.append(fields if separator is None else [field.strip() for field in fields])
         begins.append(line)
     return rows, begins
+
+
+def add_once(named: dict[str, Any], what: str, name: str, path: files.PathLike) -> None:
+    """Add a file by the name of its run, measure or set of judgements, which no other file may have."""
+    if name in named:
+        raise DataError(f"it is of the same {what} as {files.file_name(named[name])}, {name}", file=path)
+    named[name] = path
 
 
 def write_table(path: files.PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +45,8 @@ from metaeval.io.table import (
     WORKBOOKS,
     Table,
     Texts,
+    add_once,
     are_columns,
-    is_frame,
     is_gap,
     is_path,
     list_different,
@@ -191,24 +190,20 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
-    if len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values):
-        asked = ", or ".join(format_columns({role: heads[0]}) for role in ("topic", "run"))
-        first = ", ".join(f"{value:g}" for value in values[:3, 0])
-        raise DataError(
-            f"does the first column, {heads[0]!r} ({first}, …), name the topics, or hold the scores of a run?", **where,
-            hint=f"say so: {asked}",
-        )  # fmt: skip
+    first = len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values)
     whole = np.array([table.holds_integers(name) for name in heads])
     odd = whole & np.isfinite(values).all(axis=0) & ~np.isin(values, (0, 1, 100)).all(axis=0)
     odd &= [name not in known for name in heads]
-    if len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads) and odd.any():
-        names = "+".join(name for name, is_odd in zip(heads, odd, strict=True) if is_odd)
-        shown: Any = next(value for value in values[:, int(np.argmax(odd))].tolist() if value not in (0, 1, 100))
-        runs = "+".join([*(name for name in known if name in heads), names])
+    odd &= len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads)
+    doubtful = heads[:1] if first else [name for name, is_odd in zip(heads, odd, strict=True) if is_odd]
+    if doubtful:
+        names, runs = "+".join(doubtful), "+".join([*(name for name in known if name in heads), *doubtful])
+        shown = ", ".join(f"{value:g}" for value in values[:3, heads.index(doubtful[0])])
+        other = {"topic": names} if first else {"ignore": names}
         raise DataError(
-            f"the column {names!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
-            "topics, or are these scores of runs?", **where,
-            hint=f"{format_columns({'ignore': names})} leaves out, {format_columns({'run': runs})} says that these are runs",
+            f"does {names!r} ({shown}, …), unlike the other columns, name or describe the topics, or hold scores of runs?",
+            **where, hint=f"{format_columns(other)} {'names the topics' if first else 'leaves out'}, "
+            f"{format_columns({'run': runs})} says that these are runs",
         )  # fmt: skip
 
 
@@ -268,13 +263,8 @@ def _read_frames(frame: Any, kind: str | None, columns: Any, measure: Any, colle
     if isinstance(frame, Mapping) and not are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
-        for name, part in frame.items():
-            if not is_frame(part):
-                raise DataError(f"topics × runs is a frame, not {type(part).__name__}", measure=name)
-        parts = [
-            rows_of_table(open_cells(part), kind=kind or "wide", columns=columns, measure=name)
-            for name, part in frame.items()
-        ]
+        opened = {name: open_cells(part) for name, part in frame.items()}
+        parts = [rows_of_table(one, kind=kind or "wide", columns=columns, measure=name) for name, one in opened.items()]
         return _join_matrices(parts, collection or "", frame)
     layout, rows = rows_of_table(open_cells(frame, columns), kind=kind, columns=columns, measure=measure)
     if layout.kind in ("wide", "transposed") and measure is None:
@@ -320,9 +310,8 @@ def _find_files(
     for path in listed:
         named, name, _ = split_stem(files.stem(path), collection)
         collections.add(named)
-        if name in matrices and len(collections) == 1:
-            raise DataError(f"it holds the same measure as {files.file_name(matrices[name])}", file=path, measure=name)
-        matrices[name] = path
+        if len(collections) == 1:
+            add_once(matrices, "measure", name, path)
     if len(collections) > 1:
         hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
         raise DataError(
@@ -368,12 +357,6 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
         keys = [roles[role] for role in (*COLUMNS[:3], COLLECTION) if role in roles]
         if told := find_part(layout, keys):
             return _name_column(told, layout, stated)
-        few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
-        for pair in combinations(few, 2):
-            if not table.count_doubled([*keys, *pair]):
-                collection, repeat = sorted(pair, key=names_trait)
-                shown = format_columns({**stated, COLLECTION: collection, REPEAT: repeat})
-                return f"{collection!r} and {repeat!r} tell them apart: if they hold tasks and repeats, say so: {shown}"
         n_topics = len(np.unique(table.codes(roles["topic"])))
         groups = {name: len(np.unique(table.codes(name))) for name in layout.unused if plain_name(name) in TASK_NAMES}
         tasks = [
@@ -392,10 +375,7 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
 
 
 def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
-    """Return the column that tells apart rows with the same keys, or names parts of topics in them: no mean is taken then.
-
-    Times and numbers of rows, which hardly have a value twice, are none.
-    """
+    """Return the column that tells apart rows with the same keys, or names parts of topics: no mean is taken then."""
     table = layout.table
     few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
     left = {name: table.count_doubled([*keys, name]) for name in few}
@@ -407,13 +387,15 @@ def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
 def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
     """Say what a column that tells rows apart may hold, and how to say so."""
     topic, repeat = {"topic": f"{layout.roles['topic']}+{told}"}, {REPEAT: told}
-    whats = "collections, measures, parts of the name of a topic, or repeats"
-    examples = [{COLLECTION: told}, {"measure": told}, topic, repeat]
+    whats, examples = "parts of the name of a topic", [topic]
     if plain_name(told) in REPEAT_NAMES:
         whats, examples = "repeats", [repeat]
-    elif names_topics(told):
-        whats, examples = "parts of the name of a topic", [topic]
-    elif names_trait(told) or layout.table.holds_integers(told):
-        whats, examples = "parts of the name of a topic, or repeats", [topic, repeat]
+    elif not names_topics(told) and (names_trait(told) or layout.table.holds_integers(told)):
+        whats, examples = f"{whats}, or repeats", [topic, repeat]
+    elif not names_topics(told):
+        whats, examples = (
+            f"collections, measures, {whats}, or repeats",
+            [{COLLECTION: told}, {"measure": told}, topic, repeat],
+        )
     shown = ", ".join(format_columns({**stated, **example}) for example in examples)
     return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"

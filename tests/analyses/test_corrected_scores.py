@@ -165,7 +165,7 @@ FAR = r"nDCG: scores reach .*: rescale them"
     [
         ("topic", "no topic has both a judge's score and a label of people"),
         ("run", "no run has both a judge's score and a label of people"),
-        ("unscored topic", f"the topic {made()[1].topics[3]} has labels of people and no score of the judge"),
+        ("unscored topic", f"the judge has no score of 1 topic with labels of people: {made()[1].topics[3]}"),
         ({"sel": {"runs": ["b", "c", "d"]}}, r"people labelled 0 of 150 topics of the run a"),
         ({"sel": {"topics": made()[1].topics[:1]}}, "people labelled 1 of 150 topics of the run a; intervals need at least 5"),
         ({"target": "runs"}, "there is no target 'runs'"),

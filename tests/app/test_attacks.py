@@ -21,13 +21,11 @@ from streamlit import net_util
 from streamlit.testing.v1 import AppTest
 from streamlit.web import cli
 
-from metaeval.app import candidates, launch, your_scores
+from metaeval.app import candidates, launch
 from metaeval.app.inputs import clean_name
-from metaeval.app.launch import find_port
 from metaeval.app.your_scores import Folder
 from metaeval.errors import MetaevalError, visible
 from metaeval.files import LARGEST_FILE_OPTION
-from metaeval.measures import Measure, measure
 from tests.app.serve import ROOT, find_free_port, wait_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -170,18 +168,6 @@ def test_what_was_sent_goes_with_the_visit_and_two_visitors_share_nothing(page):
     assert "a" not in page.session_state["opened"][1].runs
 
 
-def test_a_data_set_that_cannot_be_downloaded_is_one_sentence(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError("no network")
-
-    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
-    for name in ("socket", "create_connection", "getaddrinfo"):
-        monkeypatch.setattr(socket, name, refuse)
-    monkeypatch.setattr(your_scores.st, "session_state", {})
-    with pytest.raises(MetaevalError, match="trec-web-2013 needs .*cannot be downloaded"):
-        your_scores._read("trec-web-2013", {})
-
-
 PICTURE, TINY = "![x](http://example.org/x.png)", "1e-320 1"
 ADDRESSES = [
     {"page": "Closeness", "items": "9" * 5000, "run": "<script>alert(1)</script>", "level": "x", "unknown": "1"},
@@ -205,59 +191,6 @@ def test_a_hostile_address_is_at_most_a_sentence(address):
     question = {**QUESTIONS, "Your scores": "Your scores"}.get(address["page"], QUESTIONS["Two runs"])
     assert page.title[0].value.startswith(question)
     assert not any("](http" in text.value for text in page.markdown)
-
-
-def test_a_measure_without_a_score_is_said_and_listed_last():
-    def odd(estimated, gold):
-        if (estimated[..., 0] == 0.25).any():
-            raise RuntimeError("no <b>quarters</b>")
-        return np.where(estimated[..., 0] == 0.5, np.nan, np.abs(estimated - gold).sum(-1))
-
-    gold, second = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
-    measures = [Measure("odd", False, kind="quantification", formula=odd), measure("NMD")]
-    for first, error in ((np.array([0.25, 0.25, 0.5]), "no <b>quarters</b>"), (np.array([0.5, 0.5, 0.0]), "")):
-        rows = candidates.score_pairs(measures, np.stack([first, second]), gold)
-        assert [str(row["measure"]) for row in rows] == ["NMD", "odd"]
-        assert error in rows[1].get("error", "")
-    turns = candidates.describe_turns(np.arange(3.0), np.array([1, np.nan, -1]), ("A", "B"))
-    assert turns == "A wins at first; not defined once you move 1; B wins once you move 2"
-
-
-def test_a_bug_is_a_sentence_on_the_page(monkeypatch):
-    def fail(*_):
-        raise ZeroDivisionError("<b>of all things</b>")
-
-    monkeypatch.setattr(candidates, "score_pairs", fail)
-    code = "from metaeval.app import candidates\ncandidates.show('runs')"
-    page = AppTest.from_string(code, default_timeout=60).run()
-    assert not page.exception
-    assert "This is a bug of metaeval: ZeroDivisionError" in page.error[0].value.replace("\\", "")
-    monkeypatch.setenv("METAEVAL_DEBUG", "1")
-    assert page.run().exception
-
-
-STARTS = {
-    "--host ''": "an address to listen on has letters or digits",
-    "--host ' '": "an address to listen on has letters or digits",
-    "--host no.such.host.invalid": "there is no address 'no.such.host.invalid'",
-    "--host '127.0.0.1 --x'": "there is no address",
-    f"--host {'x' * 300}": "there is no address",
-    "--host 192.0.2.1": "192.0.2.1 is no address of this machine: name another with --host",  # kept for documents
-    "--port 0": "--port takes a number",
-    "--port 99999": "--port takes a number",
-    "--port x": "--port takes a whole number",
-    "--port {taken}": "port {taken} of 127.0.0.1 cannot be used",
-}
-
-
-@pytest.mark.parametrize(("words", "message"), STARTS.items())
-def test_a_playground_that_cannot_start_says_so_in_a_sentence(refused, words, message):
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        taken = listener.getsockname()[1]
-        assert message.format(taken=taken) in refused(f"app --no-browser {words.format(taken=taken)}")
-    assert find_port("127.0.0.1", taken) == taken
 
 
 VISITED = """

@@ -1,21 +1,18 @@
-"""RNADW and the gold distance: what the page says of the formulas, derived again, and that tables count what they say."""
+"""RNADW and the gold distance: what the page says of the formulas, derived again."""
 
 import itertools
 import os
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import metaeval
-from experiments.paper import Results, Settings
-from experiments.studies.new_measure import claims, steps
+from experiments.studies.new_measure import steps
 from metaeval.measures.quantification import gold_distance
 
 needs_data = pytest.mark.skipif(not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder")
 NEW = steps.NEW
 GOLD = ("RNOD(distance=gold)", "RNADW(distance=gold)")
-OPTIONS = {"permutations": 200, "splits": 30, "small": 5, "alpha": 0.05}
 
 
 def score(name, estimated, true):
@@ -77,56 +74,6 @@ def test_extremes_and_order_of_measures_are_what_the_page_says():
     assert found == {(g, a, b) for g, a, b in triples if abs(a - g) < abs(b - g) and (a - g) * (b - g) > 0}
     order, total = steps.tabulate_order(["NVD", "RNSS", "JSD", "NMD"], 5), len(list(steps.list_steps(5)))
     assert order.to_numpy().tolist() == [[0, total, 0, total]] * 3 + [[0, 0, 0, 0]]
-
-
-@pytest.fixture(scope="module")
-def tables():
-    made, settings, results = {}, Settings(say=lambda _: None), Results("new_measure")
-    for seed, name in enumerate(("one", "two")):
-        rng, true = np.random.default_rng(seed), draw_shares(24, 5, seed, 2.0)
-        weight = np.linspace(0.1, 0.9, 7)[:, None, None]
-        estimated = (1 - weight) * true + weight * rng.dirichlet(np.ones(5), size=(7, 24))
-        labels = {"runs": [f"r{r}" for r in range(7)], "topics": range(24), "classes": range(5), "collection": name}
-        made[name] = metaeval.QuantificationRuns(estimated, true, **labels)
-    studies = [steps.study_scores(metaeval.score(runs, steps.MEASURES), settings, OPTIONS) for runs in made.values()]
-    steps.add_collections(results, studies, [study.contradictions for study in studies], made, settings)
-    results.add("order", steps.tabulate_order(steps.MEASURES, 5))
-    return {name: output.frame for name, output in results.outputs.items()}
-
-
-def test_claims_significant_pairs_and_contradictions_of_new_measures_follow_the_tables(tables):
-    pooled, beside = tables["pooled_power"].set_index("measure")["#sig"], tables["beside"].groupby("measure").sum()
-    for name in NEW:
-        assert beside.loc[name, "new only"] + beside.loc[name, "both"] == pooled[name]
-        assert beside.loc[name, "RNOD only"] + beside.loc[name, "both"] == pooled["RNOD"]
-
-    class Made:
-        read = staticmethod(lambda name: tables[name])
-
-    for one in (claims.is_more_consistent, claims.is_worth_taking, claims.prefers_uniform_more):
-        assert [name for name, _ in one.decide(Made)] == NEW
-    answers = dict(claims.keeps_order_of_one_class.decide(Made))
-    assert list(answers) == ["RNOD", *NEW]
-    assert [answer.word for answer in answers.values()] == ["holds"] + ["does not hold"] * 3
-    rows = pd.DataFrame({"halves": ["better", "worse", "same"], "gain halves": [1.0, -1, 0]})
-    assert claims.compare_consistency(rows).word == "does not hold"
-    assert claims.compare_consistency(rows[:1]).word == "holds"
-    up = np.linspace(0.1, 0.8, 3)[:, None, None] + np.linspace(0, 0.1, 12)[None, :, None]
-    labels = {"runs": list("abc"), "topics": range(12), "measures": ["NMD", "RNOD", "NVD"], "collection": "tiny"}
-    power = metaeval.discriminative_power(metaeval.Scores(np.dstack([up, 1 - up, up]), **labels), n_permutations=500)
-    frame = steps.list_contradictions([metaeval.significance_contradictions(power)])
-    assert frame[["run_1", "run_2"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
-    assert (set(frame["for_run_1"]), set(frame["for_run_2"])) == ({"NMD, NVD"}, {"RNOD"})
-
-
-def test_without_data_the_formulas_remain_and_it_is_said_why():
-    class Offline(Settings):
-        def load(self, name):
-            raise metaeval.DataError(f"{name} cannot be loaded")
-
-    results = steps.run(Offline(say=lambda _: None))
-    assert set(results.outputs) == {"order", "limits"}
-    assert results.left_out["beside"] == "needs stc3-dq-a, llmjudge-oq, sem16t4e"
 
 
 @needs_data

@@ -1,9 +1,7 @@
-"""Mutated files of every format: equal to an independent reading, or refused in one sentence; and which of them are tried."""
+"""Mutated files of every format: equal to an independent reading, or refused in one sentence; and the seed of what is tried."""
 
 import ast
 import os
-import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import numpy as np
 import pytest
 
 import conftest
-import metaeval as me
 from tests.hostile.case import SEED, Refused, by_day_and_night, call, chance, try_inputs
 from tests.hostile.formats import FORMATS
 from tests.hostile.truth import Unreadable
@@ -39,7 +36,6 @@ def check_format(name, rng, folder):
     cells = form.cells(found)
     reading = next((each for each in expected if agree(cells, each)), None)
     assert reading, f"other values than the files hold: {options}, {difference(cells, expected[0].cells)}"
-    assert said or not reading.reported, f"something is left out without a word: {options}"
     for measure in found.measures if reading.directions else ():
         word = reading.directions.get(str(measure), "")
         assert word in ("", str(measure.higher_is_better).lower()), f"another direction than the file states: {measure}"
@@ -73,56 +69,12 @@ def test_a_mutated_file_is_read_right_or_refused_in_a_sentence(name, numbers, tm
     try_inputs(partial(check_format, name), numbers, tmp_path, name=name)
 
 
-@pytest.mark.parametrize(
-    "function", ["pathlib.Path.read_bytes", "builtins.open", "pathlib.Path.iterdir", "pathlib.Path.stat"]
-)
-def test_permission_denied_is_one_sentence(tmp_path, monkeypatch, function):
-    file, store = tmp_path / "scores.csv", me.ScoreStore(tmp_path / "store")
-    file.write_text("run,topic,score\na,t,0.5\nb,t,0.25\n")
-    scores = me.io.read_scores(file, collection="c")
-    store.add(scores)
-
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    for ask, *given in (
-        (me.io.read_scores, file),
-        (me.io.read_scores, tmp_path),
-        (store.load, "c"),
-        (store.collections,),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setattr(function, refuse)
-            call(ask, *given)
-
-
-def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(tmp_path):
-    for name in ("a\0b.csv", "n" * 300 + ".csv"):
-        assert call(me.io.read_scores, tmp_path / name)[0] is None
-
-
 def test_expected_values_come_from_code_that_imports_nothing_of_metaeval():
     known = {"csv", "io", "re", "json", "math", "itertools", "contextlib", "dataclasses"}
     for node in ast.walk(ast.parse(Path(__file__).with_name("truth.py").read_text("utf-8"))):
         names = [node.module] if isinstance(node, ast.ImportFrom) else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         assert set(names) <= known
-
-
-GIT = shutil.which("git")
-
-
-@pytest.mark.skipif(GIT is None, reason="needs git")
-def test_every_commit_tries_other_inputs_and_the_same_commit_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(conftest, "__file__", str(tmp_path / "conftest.py"))
-    git = [GIT, "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run([*git, "init", "-q"], check=True)
-    seeds = []
-    for message in ("One.", "Two."):
-        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", message], check=True)
-        seeds.append(conftest.choose_seed())
-        assert conftest.choose_seed() == seeds[-1]
-    assert seeds[0] != seeds[1]
 
 
 def test_the_seed_of_this_session_is_named_and_ci_fixes_one_while_every_night_has_another():

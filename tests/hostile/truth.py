@@ -110,7 +110,6 @@ class Reading:
 
     cells: dict
     directions: dict = field(default_factory=dict)
-    reported: bool = False  # whether something was left out, and that has to be said
 
 
 def attempt(read, *arguments):
@@ -238,44 +237,6 @@ def trec_eval(files):
         yield from ((run, *cell) for cell in cells)
 
 
-@readings
-def wmt(files):
-    """A line is ``run<TAB>score``; a run that one of the files lacks has no scores there."""
-    tables = {}
-    for name, content in files.items():
-        table = tables.setdefault(re.sub(r"^en-de\.|(-src|-refA)?\.seg\.score$", "", name), {})
-        for line in lines_of(content):
-            run, tab, text = line.partition("\t")
-            need(tab and "\t" not in text and run.strip(), "a line")
-            table.setdefault(run, []).append(None if text.strip().lower() == "none" else number(text))
-    lengths = {len(scores) for table in tables.values() for scores in table.values()}
-    need(len(lengths) == 1, "not the same numbers of topics")
-    for measure, table in tables.items():
-        for run in {run: None for each in tables.values() for run in each}:
-            for place, score in enumerate(table.get(run, [None] * max(lengths)), start=1):
-                yield run, str(place), measure, score
-
-
-PLACES = {"tot": (0, 2, 1, 3), "ir_measures": (0, 1, 2, 3)}
-"""Where run, topic, measure and score stand on a line of a leaderboard."""
-
-
-@readings
-def leaderboard(files, layout):
-    for name, content in files.items():
-        rows = [line.split() for line in lines_of(content)]
-        width = len(rows[0])
-        if layout == "ir_measures" and width == 3:  # without a column of runs a file is a run
-            rows = [[name, *row] for row in rows]
-        else:
-            need(width == 4, "columns")
-        need(len({len(row) for row in rows}) == 1, "columns")
-        rows = [[row[place] for place in PLACES[layout]] for row in rows]
-        rows = rows[rows[0][3].lower() in ("value", "score") :]
-        need(rows, "no scores")
-        yield from ((*row[:3], number(row[3])) for row in rows if row[1] != "all")
-
-
 def whole(reading):
     """A list of the reading if it has a score of every run on every topic by every measure."""
     numbers = [len({key[axis] for key in reading.cells}) for axis in range(3)]
@@ -316,30 +277,18 @@ def table_labels(content, gold=None):
     raise Unreadable("columns")
 
 
-def replab_labels(content, gold=None):
-    words = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
-    if len(lines_of(content)[0].split("\t")) < 3:
-        return judgement_labels(content)
-    header, rows = table_of(content, "\t")
-    need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
-    at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
-    return [(row[at[0]], row[at[1]], words.get(row[at[2]].strip().lower(), row[at[2]].strip())) for row in rows]
-
-
-def confusion(files, read, classes, unrelated=False):
-    """Counts by run and topic; items whose gold is no polarity may be left out if that is said."""
+def confusion(files, read, classes):
+    """Counts by run and topic."""
     gold, counts = read(files["gold"]), {}
-    without = {row[:2] for row in gold if unrelated and row[2] in ("", "NULL", "null")}
-    truth = _once(row for row in gold if row[:2] not in without)
-    _once(gold)
+    truth = _once(gold)
     need(truth and set(truth.values()) <= set(classes), "a gold label that is no class")
     for run in set(files) - {"gold"}:
-        given = _once(row for row in read(files[run], gold) if row[:2] not in without)
+        given = _once(read(files[run], gold))
         need(set(given) == set(truth) and set(given.values()) <= set(classes), "other items, or no class")
         for topic in {key[0] for key in truth}:
             pairs = [(truth[key], given[key]) for key in truth if key[0] == topic]
             counts[run, topic] = [[pairs.count((g, p)) for p in classes] for g in classes]
-    return [Reading(counts, reported=bool(without))]
+    return [Reading(counts)]
 
 
 def _once(rows):
@@ -414,50 +363,3 @@ def _shares(rows, gold, rescale):
         need(total > 0 if rescale else abs(total - 1) <= 1.000001e-6, "sum")
         found[topic] = [value / total for value in values] if rescale else values
     return found
-
-
-# Labels of people and answers of judges: rows (who, item, label).
-
-
-def annotations(files, classes):
-    """Labels by person and item, and sorted answers by judge and item, of every pair of readings."""
-    readings = []
-    for said, answered in itertools.product(_answers(files["people"], True), _answers(files["judges"], False)):
-        with contextlib.suppress(Unreadable):
-            readings.append(Reading(_judge(said, answered, classes)))
-    return readings
-
-
-def _answers(content, once):
-    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
-        with contextlib.suppress(Unreadable, AttributeError):
-            found = json_of(text_of(content))
-            rows = [(who, item, label) for who, given in found.items() for item, label in given.items()]
-            need(rows and not any(isinstance(row[2], bool | list | dict) for row in rows), "no label")
-            yield [(who, item, "" if said is None else str(said).strip()) for who, item, said in rows]
-        return
-    for header, rows in tables_of(content):
-        at = {name: place for place, name in enumerate(header)}
-        if "item" not in at or "topic" in at or not all(row[at["item"]].strip() for row in rows):
-            continue
-        if "annotator" in at:
-            if "label" not in at or not all(row[at["annotator"]].strip() for row in rows):
-                continue
-            found = [(row[at["annotator"]], row[at["item"]], row[at["label"]].strip()) for row in rows]
-        else:
-            found = [(who, row[at["item"]], row[at[who]].strip()) for who in header if who != "item" for row in rows]
-        if not once or len({row[:2] for row in found}) == len(found):
-            yield found
-
-
-def _judge(said, answered, classes):
-    items, answers = {item for _, item, _ in said}, {}
-    labels = {("people", who, item): label for who, item, label in said if not is_missing(label)}
-    for judge, item, answer in answered:
-        answers.setdefault(("judges", judge, item), []).extend([] if is_missing(answer) else [answer])
-    need({*labels.values(), *itertools.chain(*answers.values())} <= set(classes), "no class")
-    need({key[2] for key in labels} == items, "an item that nobody labelled")
-    judged = {(judge, item) for (_, judge, item), each in answers.items() if each}
-    wanted = set(itertools.product({judge for _, judge, _ in answers}, items))
-    need(judged and judged == wanted, "no answer, or to what")
-    return labels | {key: sorted(each) for key, each in answers.items()}

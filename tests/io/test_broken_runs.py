@@ -35,7 +35,6 @@ RIGHT = {
         [[(0, 0), (1, 0)]],
     ),
     "probabilities": ("topic,lo,hi\nt,0.5,0.5\n", "topic,hi,lo\nt,1,0\n", {}, [[0, 1]]),
-    "votes": ("topic,ann,bo\nt,lo,hi\n", "topic,hi,lo\nt,1,0\n", {"classes": ["lo", "hi"]}, [[0, 1]]),
     "dialogue-quality": (
         json.dumps([{"id": "d1", "annotations": VOTES}]), dialogues(("d1", EVEN)), {"aspect": "A"},
         [[0.25, 0, 0.125, 0.5, 0.125]],
@@ -126,10 +125,6 @@ BROKEN = [
     ("semeval-e", "#x\t0\t0.5\t0.25\t0\t0\n", "g:1: topic #x: probabilities sum to 0.75, not 1"),
     ("semeval-c", "11\t#x\t1\n11\t#x\t2\n", "g:2: topic #x, item 11: the item occurs twice, first on line 1"),
     ("probabilities", "topic,lo\nt,1\n", "g:1: classes that have a column: 1; at least two"),
-    ("votes", "topic,ann\nt,lo\nt,lo\n", "g:3: topic t: there is a second vote of ann"),
-    ("votes", "topic,ann\nt,maybe\n", "g:2: topic t: the vote 'maybe' of ann is not one of the classes lo, hi"),
-    ("votes", "topic,ann\nt,lo\nu,NA\n", "g: topic u: there are no votes"),
-    ("votes", "topic,annotator,label\nt,,lo\n", "g:2: the annotator is missing"),
     ("dialogue-quality", '[{"id": "d1"}]', "g: dialogue d1 is broken: there is no 'annotations'"),
     (
         "dialogue-quality",

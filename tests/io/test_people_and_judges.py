@@ -1,4 +1,4 @@
-"""Labels of people and judges: a column or a row each, votes, distributions."""
+"""Labels of people and judges: a column or a row each, distributions."""
 
 import numpy as np
 import pandas as pd
@@ -108,21 +108,6 @@ def test_frames_of_judges_of_gold_and_runs_and_of_distributions_are_read_as_file
     assert runs.estimated.tolist() == [[[0.75, 0.25]]]
 
 
-VOTES = "topic,item,ann,bo\nt,1,no,yes\nt,2,no,\nu,1,yes,yes\n"
-LONG = "topic,item,worker,label\nt,1,ann,no\nt,1,bo,yes\nt,2,ann,no\nu,1,ann,yes\nu,1,bo,yes\n"
-
-
-@pytest.mark.parametrize(("text", "columns"), [(VOTES, None), (LONG, {"annotator": "worker"})])
-def test_votes_become_gold_shares_of_every_annotator_or_of_other_runs(text, columns, tmp_path):
-    put(tmp_path, {"votes.csv": text, "model.csv": "topic,no,yes\nu,0,1\nt,0.5,0.5\n"})
-    runs = read_runs(tmp_path / "votes.csv", format="votes", columns=columns, **YES_NO)
-    assert runs.gold.tolist() == [[2 / 3, 1 / 3], [0, 1]]
-    assert dict(zip(runs.runs, runs.estimated.tolist(), strict=True)) == {"ann": [[1, 0], [0, 1]], "bo": [[0, 1]] * 2}
-    if columns is None:
-        runs = read_runs(tmp_path / "votes.csv", tmp_path / "model.csv", format="votes", **YES_NO)
-        assert (runs.runs, runs.estimated[0].tolist()) == (("model",), [[0.5, 0.5], [0, 1]])
-
-
 # People beside judges
 
 
@@ -138,9 +123,8 @@ def test_an_index_is_no_person_in_any_layout(name, tmp_path):
     for source in (with_index, tmp_path / "people.csv"):
         with pytest.raises(DataError, match=message):
             read_annotations(source, JUDGE, classes=[0, 1])
-        for format, columns in (("votes", {"topic": "item"}), ("labels", {"gold": "ann"})):
-            with pytest.raises(DataError, match=message):
-                read_runs(source, format=format, classes=[0, 1], columns=columns)
+        with pytest.raises(DataError, match=message):
+            read_runs(source, format="labels", classes=[0, 1], columns={"gold": "ann"})
 
 
 @pytest.mark.parametrize("rows", [False, True])
@@ -161,6 +145,7 @@ UNMATCHED = [
     # people, a judge, options, what is refused
     (PEOPLE, {"item": ["x"], "model": [0]}, {}, "run model, item y: there is no answer"),
     ({"item": ["x", "x", "y"], "annotator": ["a"] * 3, "label": [0, 1, 1]}, JUDGE, {}, "there is a second vote of a"),
+    ({"item": ["x"], "annotator": [" "], "label": [0]}, JUDGE, {}, "people.csv:2: the annotator is missing"),
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
     (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
     (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),

@@ -84,13 +84,13 @@ FIRST_COLUMNS = [
         [1, 2, 3],
         [0.5, 0.25, 1],
         [0, 1, 0.5],
-        "does the first column, 'number' (1, 2, 3, …), name the topics, or hold the",
+        "does 'number' (1, 2, 3, …), unlike the other columns, name or describe",
     ),
-    ([17, 5, 9], [0, 1, 1], [1, 1, 0], "does the first column, 'number' (17, 5, 9, …)"),
-    ([301.0, 302.0], [0.5, 0.25], [0.1, 0.2], "does the first column, 'number' (301, 302, …)"),
-    ([95.5, 91.5], [0.5, 0.25], [0.1, 0.2], "does the first column, 'number' (95.5, 91.5, …)"),
-    ([1, 2, 3], [30, 20, 10], [5, 9, 2], "does the first column, 'number' (1, 2, 3, …)"),
-    ([31, 32, 35, 39], [30, 20, 10, 25], [5, 9, 2, 7], "does the first column, 'number' (31, 32, 35, …)"),
+    ([17, 5, 9], [0, 1, 1], [1, 1, 0], "does 'number' (17, 5, 9, …)"),
+    ([301.0, 302.0], [0.5, 0.25], [0.1, 0.2], "does 'number' (301, 302, …)"),
+    ([95.5, 91.5], [0.5, 0.25], [0.1, 0.2], "does 'number' (95.5, 91.5, …)"),
+    ([1, 2, 3], [30, 20, 10], [5, 9, 2], "does 'number' (1, 2, 3, …)"),
+    ([31, 32, 35, 39], [30, 20, 10, 25], [5, 9, 2, 7], "does 'number' (31, 32, 35, …)"),
     ([0.5, 0.25], [0.25, 0.5], [0, 0], None),
     ([0, 1], [1, 1], [0, 0], None),
     ([0.9, 0.8], [0.4, 0.3], [0.1, 0.2], None),  # the best run by far
@@ -104,7 +104,7 @@ def test_a_first_column_that_may_be_topics_is_refused_until_the_user_says_what_i
         if question is not None:
             with pytest.raises(DataError, match=re.escape(question)) as asked:
                 read_scores(source, **options)
-            assert "columns={'topic': 'number'}, or columns={'run': 'number'}" in str(asked.value)
+            assert "columns={'topic': 'number'} names the topics, columns={'run': 'number'}" in str(asked.value)
             as_topics = read_scores(source, columns={"topic": "number"}, **options)
             assert (as_topics.runs, len(as_topics.topics)) == (("a", "b"), len(first))
         as_run = read_scores(source, columns={"run": "number"} if question else None, **options)
@@ -116,7 +116,7 @@ ODD = [
     ("year", [2019, 2020, 2020, 2019], "1 column not used: year"),
     ("cluster", [1, 1, 2, 2], "1 column not used: cluster"),
     ("year", [2019.0, 2020.0, 2020.0, 2019.0], None),  # a run of this name, written with a point
-    ("docs", [310, 15, 22, 15], "?the column 'docs' holds whole numbers such as"),
+    ("docs", [310, 15, 22, 15], "?does 'docs' .310, 15, 22, "),
 ]
 
 
@@ -148,7 +148,7 @@ def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path)
         assert show(read_scores(source, **options)) == "mine: a 0.5 0.25 1, b 0.25 0.5 0 (x y z)"
     frame = frame.rename(columns={"query": "key"}).assign(key=[7, 8, 9])
     for source, options in sources(frame, tmp_path):
-        with pytest.raises(DataError, match="does the first column, 'key' .7, 8, 9"):
+        with pytest.raises(DataError, match="does 'key' .7, 8, 9"):
             read_scores(source, **options)
         assert read_scores(source, columns={"topic": "key"}, **options).topics == ("7", "8", "9")
 
@@ -331,7 +331,7 @@ def test_decimal_commas_are_read_where_they_can_be_nothing_else_and_hints_name_t
         read_scores(path, format="wide")
     with pytest.raises(DataError, match="no column is the score: one is the topic"):
         read_scores(path, format="wide", columns={"topic": "place", "score": "a"})
-    with pytest.raises(DataError, match="topics × runs is a frame, not float"):
+    with pytest.raises(DataError, match="scores come as a frame, .* not as float"):
         read_scores({"a": 30.0, "b": 20.0})
 
 

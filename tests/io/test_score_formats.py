@@ -154,7 +154,7 @@ ASKED = [
     ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "",
      "c_rr.csv: c_ap.csv names its topics, this table does not"),
     ({"k/runs": "a\nb\n", "k/1.txt": "0.1 0.2\n", "k/notes": "-\n"}, "k",
-     "notes:1: measure notes: the line has 1 columns"),
+     "notes:1: the line has 1 column, not a score of each of 2"),
     ({"x.csv": "run,topic,measure,score,higher_is_better\na,t,X,1,yes\n"}, "x.csv",
      "is yes; it is true or false"),
     ({"x.csv": "run,topic,X,higher_is_better\na,t,1,true\na,u,1,false\n"}, "x.csv", "false, true"),
@@ -180,7 +180,7 @@ def test_a_mapping_says_the_measures_of_files_and_the_runs_of_trec_eval(tmp_path
     scores = read_scores({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
     assert (show(scores), scores.collection) == ("AP: a 1; cost: a 2 (1)", "c")
     assert read_scores({"x": tmp_path / "a.eval"}, format="trec_eval").runs == ("x",)
-    with pytest.raises(DataError, match="it holds the same measure as c_1.csv|several collections"):
+    with pytest.raises(DataError, match="it is of the same measure as c_1.csv|several collections"):
         read_scores([tmp_path / "c_1.csv", tmp_path / "c_1.csv"])
     with pytest.raises(DataError, match=r"there is no measure 'RR' \(there are AP\)"):
         read_scores(put(tmp_path, {"t.csv": TIDY}), measure="RR")

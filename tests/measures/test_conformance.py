@@ -5,8 +5,8 @@ import pytest
 import scipy.stats
 
 import metaeval as me
-from metaeval.errors import DirectionWarning, MeasureError, UndefinedValueWarning
-from metaeval.measures.conformance import conformance, measure_of_function
+from metaeval.errors import MeasureError, UndefinedValueWarning
+from metaeval.measures.conformance import conformance
 from metaeval.measures.registry import is_shipped, measures
 
 VARIANTS = ["RNOD(distance=gold)", "RNADW(distance=gold)", "kappa(weights=quadratic)", "kappa(weights=nominal)"]
@@ -144,10 +144,6 @@ def chebyshev(estimated, gold):
     return np.abs(estimated - gold).max(axis=-1)
 
 
-def of_one_topic(p, q):
-    return max(abs(a - b) for a, b in zip(p, q, strict=True))
-
-
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
@@ -167,30 +163,6 @@ def of_one_topic(p, q):
 def test_a_measure_that_does_not_satisfy_its_declaration_is_refused_with_an_example(measure, message):
     with pytest.raises(MeasureError, match=message):
         conformance(measure)
-
-
-def test_one_topic_at_a_time_is_said_and_never_of_what_takes_batches():
-    blurred = measure_of(lambda p, q: chebyshev(p, q) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
-    assert conformance(blurred).notes == ()
-    plain, _ = measure_of_function(of_one_topic, "gap")
-    p, q = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4))
-    for found in (conformance(measure_of(of_one_topic)), conformance(plain)):
-        assert "one topic at a time" in found.notes[0]
-        assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
-
-
-def test_a_plain_function_is_told_what_to_write_and_an_unstated_direction_is_assumed_to_be_higher():
-    for function, message in (
-        (lambda: 1, "takes 0 arrays"),
-        (lambda p, q: p[0], r"direction cannot be seen.*register_measure\(kind=\"quantification\""),
-    ):
-        with pytest.raises(MeasureError, match=message):
-            measure_of_function(function, "f")
-    with (
-        pytest.warns(DirectionWarning),
-        pytest.raises(MeasureError, match=r"higher being better \(assumed: higher is better\); is higher really"),
-    ):
-        conformance(measure_of(chebyshev, better=None))
 
 
 @pytest.mark.parametrize(

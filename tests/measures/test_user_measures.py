@@ -14,7 +14,7 @@ import metaeval as me
 from metaeval.errors import DataError, MeasureError, MetaevalWarning
 from metaeval.measures.conformance import conformance
 from metaeval.measures.registry import _MEASURES, is_shipped
-from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
+from metaeval.measures.resolve import measure, resolve_measures
 
 HEAD = """
 import os, random, signal, sys, time, warnings
@@ -200,19 +200,6 @@ NO_MEASURES = [
 def test_what_is_no_measure_is_said_in_a_sentence(wanted, message, file):
     with pytest.raises(MeasureError, match=message):
         measure(wanted.format(file=file, folder=file.parent) if isinstance(wanted, str) else wanted)
-
-
-def test_a_measure_is_given_once_and_a_label_is_known_by_its_scores_where_it_is_not_registered():
-    for given, options, message in (
-        (["NMD", measure("NMD")], {}, "NMD is given twice"),
-        (["cost", "cost"], {"labels": ()}, "cost is given twice"),
-        ("cost", {}, "no measure 'cost'"),
-    ):
-        with pytest.raises(MeasureError, match=message):
-            resolve_measures(given, **options)
-    assert measure_of_label("NMD").formula is not None
-    assert measure_of_label("nDCG@20").higher_is_better is True
-    assert measure_of_label("cost") == resolve_measures("cost", labels=())[0] == me.Measure("cost")
 
 
 def test_what_the_decorator_states_comes_back_and_scores_are_those_of_the_function(write, runs):

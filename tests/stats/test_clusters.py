@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from metaeval.errors import DataError, MetaevalError
+from metaeval.errors import DataError
 from metaeval.stats.agreement import STATISTICS
 from metaeval.stats.resampling import add_by_cluster, draw_weights, pool_clusters, weigh_by_topic
 
@@ -102,16 +102,6 @@ def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copie
     odd = me.Scores(other.values, runs=copies.runs, topics=other.topics, measures=["Z"], clusters=["a", "b"])
     with pytest.raises(DataError, match="two kinds of clusters"):
         chosen.add_measures(odd)
-
-
-ONE_BY_ONE = {"coverage": {"reference": ["human"]}, "robustness": {}, "calibrate_tests": {}, "variance_components": {},
-              "baseline_preference": {"first": "r00", "second": "r01"}}  # fmt: skip
-
-
-@pytest.mark.parametrize(("analysis", "arguments"), ONE_BY_ONE.items())
-def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis, arguments):
-    with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
-        getattr(me, analysis)(copies, **arguments)
 
 
 @pytest.mark.parametrize("analysis", [me.sample_size, me.topic_set_size])

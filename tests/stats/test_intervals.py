@@ -17,8 +17,6 @@ from metaeval.stats.intervals import (
     explain_no_interval,
     interval_of_pairs,
     judge_difference,
-    judge_level,
-    pool,
     vary_runs,
 )
 
@@ -50,21 +48,6 @@ def test_a_share_of_pairs_of_two_runs_is_binomial_of_no_pairs_can_be_anything_an
     assert high[1] == pytest.approx(1 - low[2])
     together = interval_of_pairs([[4], [6]], [[10], [20]], [12, 12])
     np.testing.assert_allclose(together, interval_of_pairs([[10]], [[30]], [12]), rtol=1e-14)
-
-
-@pytest.mark.parametrize("n_runs", [5, 12, 30])
-def test_the_interval_of_a_share_of_pairs_holds_one_half_for_rankings_that_are_independent(n_runs):
-    rng = np.random.default_rng(n_runs)
-    first, second = np.triu_indices(n_runs, 1)
-    one, other = (scores[:, first] - scores[:, second] for scores in rng.normal(size=(2, 2000, n_runs)))
-    for least in (0.0, 0.5, 1.0):  # which differences are significant
-        both = (np.abs(one) > least) & (np.abs(other) > least)
-        part, whole = (both & (one * other < 0)).sum(axis=1), both.sum(axis=1)
-        low, high = interval_of_pairs(part[np.newaxis], whole[np.newaxis], [n_runs])
-        assert 0.92 < ((low <= 0.5) & (high >= 0.5)).mean() <= 1
-        # As many independent pairs would hold it too seldom.
-        plain, _ = interval_of_pairs(part[np.newaxis], whole[np.newaxis], [2])
-        assert (plain > 0.5).mean() > (low > 0.5).mean()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -108,27 +91,6 @@ def test_words_follow_from_the_intervals(gap, two, one, word):
         assert judge_difference([gap], *ends, 0.05, 50, "runs and topics") == [words]
 
 
-LEVELS = [
-    (0.95, (0.8, 1), (0.92, 1), "like"),
-    (0.6, (0.5, 0.7), (0.52, 0.69), "differs"),
-    (0.9, (0.8, 1), (0.8, 1), "undecided"),
-]
-
-
-@pytest.mark.parametrize(("value", "two", "one", "word"), LEVELS)
-def test_levels_are_reached_by_the_lower_end(value, two, one, word):
-    assert judge_level([value], *map(ends_of, (two, one)), 0.9, 50) == [word]
-
-
-DRAWN = [np.array([[0.1, 0.5], [0.3, 0.4]]), np.array([[0.6, 0.2], [0.7, 0.0]]), np.array([[0.9, 0.9], [0.8, 1.0]])]
-
-
-def test_pools_are_weighted_means():
-    values = [np.array([0.2, 0.4]), np.array([0.8, 0.0])]
-    assert pool(values, np.array([3.0, 1.0])) == pytest.approx([0.35, 0.3])
-    assert pool(values[:1], np.array([3.0])) is values[0]
-
-
 WIDER = (2.1448 / 1.96) ** 2  # Student's t with 14 degrees of freedom over the normal quantile
 
 
@@ -147,19 +109,6 @@ def test_a_mean_varies_over_runs_as_the_two_way_analysis_of_variance_says(effect
     expected = (of_runs - of_both * (n_topics - 1) / n_topics) / (n_runs * n_topics)
     of_topics = scores.mean(axis=0).var() / n_topics
     assert varied.var() == pytest.approx(of_topics + WIDER * expected, rel=0.03)
-
-
-def test_what_runs_and_topics_do_together_never_adds_to_the_jackknife_nor_takes_more_than_it():
-    rng = np.random.default_rng(7)
-    left_out = rng.standard_normal((12, 20)) * np.logspace(-6, 3, 20)  # more numbers than runs, of unlike size
-    drawn, each = 1e9 * rng.standard_normal((5000, 20)), left_out[:, np.newaxis]
-    crossed = each + rng.standard_normal((12, 30, 20)) * 0.5 * np.abs(each)
-    added = [vary_runs(drawn, left_out, one, np.random.default_rng(8)) - drawn for one in (crossed, each, 10 * crossed)]
-    directions = np.vstack([np.eye(20), rng.standard_normal((50, 20)) / np.logspace(-6, 3, 20)])
-    some, everything, _ = ((one @ directions.T).var(axis=0) for one in added)
-    assert (some <= everything * (1 + 1e-6)).all()
-    assert (added[2].var(axis=0) < 0.2 * added[1].var(axis=0)).all()
-    assert (vary_runs(drawn, np.ones((12, 20)), np.ones((12, 30, 20)), rng) == drawn).all()
 
 
 def test_collections_of_the_same_runs_have_the_same_ones_drawn():

@@ -12,7 +12,7 @@ from statsmodels.stats.anova import anova_lm
 
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.irregular_runs import count_failures, equal_rows, far_behind, residual_spread, shape_of_differences
-from metaeval.stats.letters import compact_letters, letter_groups
+from metaeval.stats.letters import letter_groups
 
 
 def test_residual_variance_is_that_of_statsmodels_and_effect_sizes_are_those_printed():
@@ -45,26 +45,6 @@ def test_groups_share_a_letter_exactly_when_they_do_not_differ_and_no_letter_can
         assert ((rest @ rest.T > 0) != ~different).any()
 
 
-@pytest.mark.parametrize(
-    ("n_groups", "pairs", "letters"),
-    [
-        (3, [], ["a", "a", "a"]),
-        (3, [(0, 1), (0, 2), (1, 2)], ["a", "b", "c"]),
-        (4, [(0, 2), (0, 3), (1, 3)], ["a", "ab", "bc", "c"]),
-        # Insert and absorb alone gives the four groups of a ring four letters, and sweeping takes none away.
-        (4, [(0, 2), (1, 3)], ["ab", "ac", "cd", "bd"]),
-        # Here the sweep takes two of twelve away: the last group keeps two of its four letters.
-        (5, [(0, 3), (1, 2)], ["ab", "ac", "bd", "cd", "ad"]),
-        (1, [], ["a"]),
-        (0, [], []),
-    ],
-)
-def test_letters_of_small_cases(n_groups, pairs, letters):
-    assert compact_letters(make_different(n_groups, pairs)) == letters
-    many = compact_letters(~np.eye(54, dtype=bool))
-    assert (many[25:28], many[51:]) == (["z", "A", "B"], ["Z", "a2", "b2"])
-
-
 def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit_and_there_is_none_without_residuals():
     x = np.random.default_rng(1).random((6, 9, 2))
     ratio, _ = residual_spread(x)
@@ -79,26 +59,6 @@ def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit_and_there_is
     for ratio, wide in map(residual_spread, NO_RATIO):
         assert np.isnan(ratio).all()
         assert not wide.any()
-
-
-DRAWN = {
-    "normal": lambda rng, size: rng.normal(size=size),
-    "exponential": lambda rng, size: rng.exponential(size=size),
-    "lognormal": lambda rng, size: rng.lognormal(sigma=1, size=size),
-    "binary": lambda rng, size: rng.integers(0, 2, size=size).astype(float),
-}
-
-
-@pytest.mark.parametrize("kind", DRAWN)
-def test_runs_of_equal_spread_are_seldom_called_wide_and_one_that_varies_three_times_as_much_is(kind):
-    rng = np.random.default_rng(2)
-    for n_topics in (25, 200):
-        assert residual_spread(DRAWN[kind](rng, (22, n_topics, 400)))[1].any(axis=1).mean() <= 0.1
-    x = rng.normal(size=(22, 50, 200))
-    x[7] *= 3
-    _, wide = residual_spread(x)
-    assert wide[:, 7].mean() > 0.99
-    assert np.delete(wide, 7, axis=1).mean() < 0.001
 
 
 NO_RATIO = [

@@ -76,17 +76,6 @@ def test_with_all_labels_it_is_the_classical_answer_and_a_right_judge_leaves_thr
     assert 0 < found.ratio[0] < found.ratio[2] < 0.5
 
 
-def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight():
-    people, _, judge = made(4, quality=0.9)
-    weights, noise = spread_weights(~np.isnan(people)), np.random.default_rng(0).normal(size=judge.shape)
-    one = correct_means(people, judge[None], weights, key=1)
-    two = correct_means(people, np.array([judge, judge]), weights, key=1)
-    assert two.weights == pytest.approx([one.weights[0] / 2] * 2, rel=1e-3)
-    assert two.means == pytest.approx(one.means)
-    mixed = correct_means(people, np.array([judge, noise]), weights, key=1).weights
-    assert mixed[0] > 0.5 > 0.3 > abs(mixed[1])
-
-
 def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topics_always():
     _, _, judge = made(6)
     traits = np.array([np.arange(N_TOPICS), judge.mean(axis=0)])

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 import metaeval
-from metaeval.stats import _permuted_sums as kernel, randomised_tukey
+from metaeval.stats import _permuted_sums as kernel
 from metaeval.stats.arrays import find_exponents, quantise, scale_scores
-from metaeval.stats.parallel import listen
 from metaeval.stats.randomised_tukey import count_reached, p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import attempt_keys, generator, mix, stream_key, trial_keys, words
 
@@ -66,23 +65,6 @@ def test_exponents_are_those_of_the_median_magnitude_that_is_not_zero():
             expected.append(max(known[(len(known) - 1) // 2], known[-1] - 1000))
         assert find_exponents(values).tolist() == expected
         np.testing.assert_array_equal(np.ldexp(values, -np.array(expected)), scale_scores(values))
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypatch, n_jobs):
-    values = make_scores()
-    options = {"n_permutations": 12_000, "key": 3, "n_jobs": n_jobs}
-    heard = []
-    with listen(lambda *what: heard.append(what)):
-        whole = randomised_tukey_hsd(values, **options)
-        assert not heard
-        monkeypatch.setattr(randomised_tukey, "TOLD_WORK", 1)
-        monkeypatch.setattr(randomised_tukey, "SMALLEST_TOLD", 700)
-        np.testing.assert_array_equal(randomised_tukey_hsd(values, **options), whole)
-    done = [one for what, one, total in heard if (what, total) == ("permuting", 12_000)]
-    assert len(done) == len(heard) > 3
-    assert done == sorted(set(done))
-    assert done[-1] == 12_000
 
 
 KEY = stream_key(1, "tests")

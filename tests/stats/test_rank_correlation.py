@@ -225,15 +225,6 @@ def test_tau_is_that_of_the_means_over_either_set(variant, size, decimals):
         assert taus[trial, measure] == pytest.approx(expected, abs=1e-12)
 
 
-def test_blocks_and_other_measures_move_no_number(monkeypatch):
-    values = np.random.default_rng(0).random((6, 30, 5)).round(1)
-    whole = split_half_tau(values, n_trials=100, key=KEY)
-    assert (split_half_tau(values[..., [3]], n_trials=100, key=KEY)[:, 0] == whole[:, 3]).all()
-    monkeypatch.setattr(module, "VALUES_A_BLOCK", 7 * 60)
-    monkeypatch.setattr(module, "WORDS_A_BLOCK", 60)
-    assert (split_half_tau(values, n_trials=100, key=KEY) == whole).all()
-
-
 @pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
 def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined(variant):
     values = np.full((4, 10, 1), 0.1)

@@ -10,9 +10,8 @@ import pytest
 from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
-from metaeval.stats.rank_correlation import tau, tau_matrix
-from metaeval.stats.split_half import split_half_tau, splits
-from metaeval.stats.streams import stream_key, trial_keys
+from metaeval.stats.rank_correlation import tau
+from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.weighted_correlation import correlate, parse_rank_correlation
 
 VALUES = np.random.default_rng(0).random((4, 10, 2))
@@ -33,42 +32,23 @@ def halves(**options):
 
 
 REFUSED = [
-    (hsd, [VALUES[:1]], {}, "two runs"),
-    (hsd, [VALUES[:, :1]], {}, "two topics"),
-    (hsd, [VALUES[..., :0]], {}, "one measure"),
-    (hsd, [VALUES[..., 0]], {}, "three axes"),
     (hsd, [NOT_A_NUMBER], {}, "run 1 on topic 2 by measure 0 is nan"),
-    (hsd, [], {"n_permutations": 0}, "at least 1"),
-    (hsd, [], {"n_permutations": 2.5}, "integer"),
-    (hsd, [], {"key": -1}, "key"),
-    (all_pairs, [], {"test": "tukey"}, "test must be one of"),
-    (all_pairs, [], {"correction": "hochberg"}, "correction must be one of"),
-    (all_pairs, [], {"key": None}, "needs a key"),
     (all_pairs, [], {"correction": "holm"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),
-    (stream_key, [1.5], {}, "integer"),
-    (trial_keys, [2**64, [0]], {}, "between 0 and"),
     (halves, [], {"size": 6}, "between 1 and 5"),
     (halves, [], {"size": 0}, "between 1 and 5"),
-    (halves, [], {"n_trials": 0}, "at least 1"),
-    (halves, [], {"variant": "tau_c"}, "tau_a"),
-    (halves, [], {"key": 1.5}, "key"),
-    (splits, [1, 3, 1], {}, "two topics"),
-    (tau, [[1], [2]], {}, "two runs"),
     (tau, [[1, np.nan], TWO], {}, "finite"),
     (tau, [TWO, TWO], {"tolerance": -1}, "negative"),
     (tau, [TWO, [1, 2, 3]], {}, "shape"),
-    (tau_matrix, [[1, 2, 3]], {}, "two axes"),
     (parse_rank_correlation, ["tau-ap"], {}, "did you mean tau_ap"),
     (parse_rank_correlation, ["tau_c"], {}, "did you mean"),
     (parse_rank_correlation, ["pearson's"], {}, "use tau_a, tau_b"),
     (parse_rank_correlation, ["tau_b@"], {}, "whole number"),
     (parse_rank_correlation, ["tau_b@1"], {}, "at least 2"),
-    (parse_rank_correlation, ["tau_b@02"], {}, "whole number"),
     (parse_rank_correlation, ["tau_b@" + "9" * 5000], {}, "whole number"),
     (parse_rank_correlation, ["@3"], {}, "rank correlation ''"),
     (correlate, [[1, 2, 3], [1, 2, 3], "tau_b@5"], {}, "tau_b@5: there are only 3 runs"),

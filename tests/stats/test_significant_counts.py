@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, studentized_range
+from scipy.stats import binom
 
-from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.randomised_tukey import p_values
 from metaeval.stats.significant_counts import (
     count_common,
@@ -56,16 +55,6 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
-@pytest.mark.parametrize(("correction", "factors"), [("none", np.ones(50)), ("holm", 50 - np.arange(50))])
-def test_equal_counts_have_the_chances_that_each_would_have_alone(correction, factors):
-    counts = np.random.default_rng(0).integers(0, 6, (3, 50))
-    chances = significance_chances(counts, 1000, 0.05, correction=correction, add_one=True)
-    most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
-    for row, own in zip(np.sort(counts, axis=1), chances, strict=True):
-        alone = [binom.cdf(c, 1000, count / 1000) if c >= 0 else 0.0 for c, count in zip(most, row, strict=True)]
-        np.testing.assert_allclose(own, np.minimum.accumulate(alone), rtol=1e-12)
-
-
 def resample(values, p, weights, **options):
     return resample_power(values, p, lambda trials: weights[trials.start : trials.stop], len(weights), **options)
 
@@ -73,18 +62,6 @@ def resample(values, p, weights, **options):
 def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
     rng = np.random.default_rng(seed)
     return np.linspace(0, 1, n_runs)[:, None, None] + noise * rng.normal(size=(n_runs, n_topics, 2))
-
-
-@pytest.mark.parametrize("test", ["randomised-tukey-hsd", "tukey-hsd"])
-def test_the_critical_value_is_tukeys(test):
-    values = graded()
-    p = all_pairs_test(values, test=test, n_permutations=4000, key=1).p[0]
-    means = values[..., 0].mean(axis=1)
-    first, second = np.triu_indices(12, 1)
-    found = find_critical_value(np.abs(means[first] - means[second]), np.maximum(p, 1 / 8000), 0.05)
-    centred = values[..., 0] - values[..., 0].mean(axis=0)
-    residual = ((centred - centred.mean(axis=1, keepdims=True)) ** 2).sum() / (11 * 39)
-    assert found == pytest.approx(studentized_range.ppf(0.95, 12, 11 * 39) * np.sqrt(residual / 40), rel=0.1)
 
 
 def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_and_pairs_apart_are_counted():
@@ -103,16 +80,6 @@ def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_an
         for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
             expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
             assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)
-
-
-@pytest.mark.parametrize("studentised", [False, True])
-def test_the_mean_over_resamples_is_near_the_power_itself(studentised):
-    values = graded(n_runs=20, noise=1.5)
-    p = all_pairs_test(values, test="paired-t" if studentised else "tukey-hsd").p
-    weights = np.random.default_rng(1).multinomial(40, np.full(40, 1 / 40), size=400)
-    shares, _ = resample(values, p, weights, studentised=studentised)
-    np.testing.assert_allclose(shares.mean(axis=0), (p <= 0.05).mean(axis=1), atol=0.06)
-    assert (shares.std(axis=0) > 0).all()
 
 
 def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_counted():

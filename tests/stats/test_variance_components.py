@@ -158,18 +158,6 @@ def test_the_number_is_the_least_that_is_enough_the_detectable_difference_its_in
     assert np.isnan(topics_for_t_test(np.nan, 0.05, 0.2))
 
 
-@pytest.mark.parametrize("coefficient", [0.5, 0.9, 0.95, 0.999])
-def test_topics_for_a_generalisability_coefficient_are_those_of_its_formula(coefficient):
-    ratio = np.array([0.0013, 0.1, 0.37, 1.0, 40.0])
-    needed = design.fewest_topics(lambda n: generalisability(ratio, n) >= coefficient - 1e-14, ratio, least=1)
-    exact = coefficient / (1 - coefficient) / ratio
-    assert needed.tolist() == np.maximum(np.ceil(exact * (1 - 1e-12)), 1).tolist()
-    never = np.array([0.0, -1.0, np.nan])
-    found = design.fewest_topics(lambda n: generalisability(never, n) >= coefficient, never)
-    assert found[:2].tolist() == [np.inf, np.inf]
-    assert np.isnan(found[2])
-
-
 @pytest.mark.parametrize("alpha", [1e-3, 1e-4, 1e-5, 1e-8])
 def test_power_at_small_levels_is_that_of_the_upper_tail(alpha):
     """Of a noncentral t, by its integral over the chi distribution of the standard deviation."""

@@ -16,7 +16,7 @@ import pandas as pd
 
 import metaeval
 from experiments.studies.calibration.designs import load_scores
-from experiments.studies.calibration.measures import STATISTICS, agree_by_pairs
+from experiments.studies.calibration.measures import STATISTICS, agree_by_pairs, compare_by_pairs
 from experiments.studies.calibration.simulation import run_all
 from metaeval.stats.rank_correlation import tau
 
@@ -86,7 +86,7 @@ def draw_study(population: np.ndarray, n_topics: int, rng: np.random.Generator) 
 def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return every number that has an interval, with its interval."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
-    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).pairs
+    similarity = compare_by_pairs(scores, lambda pair: metaeval.ranking_similarity(pair, **options).pairs)
     reference = [str(measure) for measure in scores.measures[:2]]
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
@@ -96,9 +96,10 @@ def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbe
     ends = coverage.differences.reindex(range(len(first)))
     frames["difference of coverage"] = ends.assign(value=values[first] - values[second])
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
-        power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, simultaneous=False, **options)
+        ask = partial(metaeval.discriminative_power, n_permutations=TRIALS, test=test, **options)
+        power, differences = ask(scores), compare_by_pairs(scores, lambda pair, ask=ask: ask(pair).differences)
         frames[f"power, {title}"] = power.to_frame().rename(columns={"power": "value"})
-        frames[f"difference of power, {title}"] = power.differences.rename(columns={"difference": "value"})
+        frames[f"difference of power, {title}"] = differences.rename(columns={"difference": "value"})
         effects = power.run_pairs()
     frames["difference of two runs"] = effects.rename(columns={"difference": "value"})
     frames["standardised difference of two runs"] = effects[["d", "d_low", "d_high"]].set_axis(
@@ -174,12 +175,14 @@ PREDICTED = (
 
 def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return the rank correlations of every two measures with their intervals."""
-    options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed, "simultaneous": False}
+    options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
     variants = {"τ_AP": "tau_ap", "τ_GAP": "tau_gap", "Spearman's ρ": "spearman", "τ_b@10": "tau_b@10"}
-    return {
-        name: take_columns(metaeval.ranking_similarity(scores, tau=variant, **options).pairs, "tau", "low", "high")
-        for name, variant in variants.items()
-    }
+    numbers = {}
+    for name, variant in variants.items():
+        ask = partial(metaeval.ranking_similarity, tau=variant, **options)
+        pairs = compare_by_pairs(scores, lambda pair, ask=ask: ask(pair).pairs)
+        numbers[name] = take_columns(pairs, "tau", "low", "high")
+    return numbers
 
 
 def compute_designs(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:

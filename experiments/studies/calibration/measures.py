@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,12 @@ def simulate_measures(seed: int, size: Size, study: int, n_measures: int, spread
     names = ["reference", *(f"measure {m}" for m in range(1, n_measures + 1))]
     labels = {"runs": range(size.n_runs), "topics": range(size.n_topics), "measures": names}
     return metaeval.Scores(values, **labels, higher_is_better=True)
+
+
+def compare_by_pairs(scores: metaeval.Scores, ask: Callable[[metaeval.Scores], pd.DataFrame]) -> pd.DataFrame:
+    """Return what is known of every two measures by themselves, so that each interval is for its pair alone."""
+    pairs = itertools.combinations(map(str, scores.measures), 2)
+    return pd.concat([ask(scores.sel(measures=list(pair))) for pair in pairs], ignore_index=True)
 
 
 def agree_by_pairs(scores: metaeval.Scores, **options: Any) -> pd.DataFrame:
@@ -119,11 +125,16 @@ def judge_together(size: Size, study: int, trials: int = 1000) -> list[tuple[str
     measures = scores.sel(measures=[str(measure) for measure in scores.measures[1:]])
     rows = []
     for simultaneous in (True, False):
-        options = {"n_bootstrap": trials, "seed": study, "simultaneous": simultaneous}
         better = {}
         for test in ("randomised-tukey-hsd", "bootstrap-t"):
-            power = metaeval.discriminative_power(measures, test=test, n_permutations=trials, **options)
-            better[f"power, {test}"] = power.differences["finds_more"]
+            options: dict[str, Any] = {"test": test, "n_permutations": trials, "n_bootstrap": trials, "seed": study}
+
+            def ask(scores: metaeval.Scores, options: dict[str, Any] = options) -> pd.DataFrame:
+                return metaeval.discriminative_power(scores, **options).differences
+
+            better[f"power, {test}"] = (ask(measures) if simultaneous else compare_by_pairs(measures, ask))[
+                "finds_more"
+            ]
         statistics = ("pairwise_accuracy", "pearson", "tau_a", "topic_pearson", "acc_t")
         asked: dict[str, Any] = {"statistics": statistics, "n_permutations": 1, "n_bootstrap": trials, "seed": study}
         differences = agree_by_pairs(scores, **asked)

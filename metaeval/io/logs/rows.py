@@ -139,11 +139,7 @@ def _join(parts: Sequence[pd.DataFrame], where: str) -> Rows:
 
 
 def as_score(value: Any, **where: Any) -> float | None:
-    """Return a value as a score; None where it says that there is none.
-
-    >>> as_score(True), as_score("0.5"), as_score(float("nan")), as_score(None)
-    (1.0, 0.5, None, None)
-    """
+    """Return a value as a score; None where it says that there is none."""
     if value is None:
         return None
     try:
