@@ -25,7 +25,7 @@ HINTS = {
         pd.concat([TABLE.assign(collection=name) for name in "xy"]).to_csv(index=False),
         "",
     ),
-    "one number a run": ("s.csv", "model,quality\na,0.5\nb,0.25\n", "metaeval.stats"),
+    "one number a run": ("s.csv", "model,quality\na,0.5\nb,0.25\n", "one number a run"),
     "labels": ("s.csv", "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n", "metaeval score"),
     "words": ("s.csv", "a,b\nc,d\n", "metaeval inspect"),
     "a column that is not there": ("s.csv --columns run=system", TABLE.to_csv(index=False), "there is no column"),

@@ -108,7 +108,7 @@ BROKEN = {
     "prose.txt": "prose.txt:1: the line has 5 columns, not topic 0 document grade",
     "nobody.txt": "nobody.txt: there is no such file",
     "runs": "runs: this is a folder",
-    "people.txt": "people.txt: another file is called people too",
+    "people.txt": "people.txt: it is of the same set of judgements as people.txt",
     "": "name two files of judgements or more: first those of people, then those of models",
     "binary.txt -m AP(rel=2)": "binary: measure AP(rel=2): every run scores 0 on every topic",
 }

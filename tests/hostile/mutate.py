@@ -1,5 +1,7 @@
 """Mutations of files: bytes, lines, cells and columns."""
 
+import copy
+import json
 import re
 
 NASTY = [
@@ -106,3 +108,46 @@ def change_separator(rng, lines):
 MUTATIONS = [
     *[change_bytes] * 4, encode_otherwise, *[change_lines] * 2, *[change_cell] * 4, *[change_columns] * 2, change_separator,
 ]  # fmt: skip
+VALUES = [None, True, [], {}, "", "0.5", 0, 1, -1, 2, 3, 1e308, 10**400, 0.5, -0.5, "x", "7", 7]
+
+
+def mutate_json(rng, content):
+    """Return JSON after a change of its structure, or of its text."""
+    if rng.randrange(10) < 3:
+        return mutate_text(rng, content)
+    found = json.loads(content)
+    for _ in range(rng.choice((1, 1, 2))):
+        places = list(_places(found))
+        if places:
+            _change(rng, *rng.choice(places))
+    text = json.dumps(found, ensure_ascii=rng.choice([True, False]))
+    extra = rng.randrange(100)
+    if extra < 5:
+        text = text.replace("0.5", rng.choice(["NaN", "Infinity", "1e400", "0.5e", "00.5"]), 1)
+    elif extra < 8:
+        depth = rng.choice((50, 900, 3000, 100_000))
+        text = f'[{{"id": "deep", "quality": {"[" * depth + "]" * depth}}}]'
+    return text.encode()
+
+
+def _change(rng, where, key):
+    what, value = rng.randrange(6), where[key]
+    if what == 0:
+        del where[key]
+    elif what == 1:
+        where[key] = rng.choice(VALUES)
+    elif what == 2 and isinstance(where, list):
+        where.append(copy.deepcopy(value))
+    elif what == 3 and isinstance(where, dict):
+        where[rng.choice(["id", "quality", "3", "-2", "A", "$"])] = where.pop(key)
+    elif what == 4 and isinstance(where, list):
+        rng.shuffle(where)
+    else:
+        where[key] = rng.choice([[value], {"A": value}])
+
+
+def _places(found):
+    keys = list(found) if isinstance(found, dict) else range(len(found)) if isinstance(found, list) else ()
+    for key in keys:
+        yield found, key
+        yield from _places(found[key])
