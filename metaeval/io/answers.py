@@ -83,8 +83,7 @@ def classification_runs(
 
     A missing label counts as "worst" as the class farthest from the gold class, the last class if both ends are as far. Of
     labels outside the classes "clip" makes the nearest end of the scale, if labels and classes are numbers. Runs are left
-    out before topics, so that a run that is left out does not remove topics too. With `parts`, random parts of the items
-    replace the topics.
+    out before topics, so that a run that is left out does not remove topics too.
     """
     policies.check_policy(missing, policies.MissingPolicy)
     policies.check_policy(invalid, policies.InvalidPolicy)

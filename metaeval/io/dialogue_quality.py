@@ -1,8 +1,7 @@
 """NTCIR Dialogue Quality (STC-3, DialEval): gold from annotators' votes, runs with one distribution per dialogue.
 
 Both are JSON lists of dialogues. Gold: ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``, where
-all votes weigh the same; runs: ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``. Topics are the
-dialogues, matched by id.
+all votes weigh the same; runs: ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``. Ids are topics.
 """
 
 from __future__ import annotations

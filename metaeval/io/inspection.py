@@ -58,11 +58,6 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     **options
         As for `metaeval.io.read_scores`.
 
-    Returns
-    -------
-    Inspection
-        Its `refusal` is what `read_scores` would raise.
-
     Examples
     --------
     >>> import tempfile, pathlib

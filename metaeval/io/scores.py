@@ -74,10 +74,6 @@ def read_scores(source: Sources | Any, **options: Unpack[Reading]) -> Scores:
     **options
         See `Reading`.
 
-    Returns
-    -------
-    Scores
-
     Examples
     --------
     >>> import tempfile, pathlib, pandas as pd

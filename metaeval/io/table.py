@@ -350,8 +350,6 @@ def find_delimiter(path: files.PathLike, text: str) -> str:
 
     Single spaces separate columns below a header of names where all lines have as many.
 
-    >>> find_delimiter("scores.csv", "run;topic;measure;score\na;t;AP;0,5")
-    ';'
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
     ','
     """

@@ -1,8 +1,7 @@
 """Scores in tables: a row per score, a row per run and topic with a column per measure, topics × runs, or runs × topics.
 
-Labels are text and are not interpreted: ``007``, ``NA`` and ``null`` are read as they are. Several matrices are joined by the
-names of runs and topics; without a column of topics these are called "1" to "n". The name of a file tells its collection and
-its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
+Labels are text: ``007``, ``NA`` and ``null`` are read as they are. Several matrices are joined by the names of runs and topics.
+The name of a file tells its collection and its measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
 """
 
 from __future__ import annotations
