@@ -106,7 +106,7 @@ def _read_parameter(parameter: inspect.Parameter, hint: Any, text: str) -> Optio
     elif Sequence[int] in inner:
         kind, convert = str | None, partial(_read_numbers, flag)
     elif inner and get_origin(inner[0]) is Mapping:
-        kind, convert = NAMES, partial(_read_pairs, flag, get_args(inner[0])[1])
+        kind, convert = NAMES, partial(_read_pairs, flag)
     elif "Measure" in kinds or {get_origin(each) for each in (hint, *inner)} & {Iterable, Sequence}:
         kind = NAMES if NoneType in get_args(hint) else list[str]
     default = ... if parameter.default is parameter.empty else parameter.default
@@ -120,18 +120,13 @@ def _read_numbers(flag: str, text: str | None, _: Any) -> list[int] | None:
         raise MetaevalError(f"{flag} {text}: whole numbers with commas, such as 10,25,50") from None
 
 
-def _read_pairs(flag: str, kind: type, given: list[str] | None, _: Any) -> dict[str, Any] | None:
+def _read_pairs(flag: str, given: list[str] | None, _: Any) -> dict[str, str] | None:
     """Return what a repeated option says of each name, which may stand twice if the same is said of it."""
-    pairs: dict[str, Any] = {}
+    pairs: dict[str, str] = {}
     for part in [part for text in given or () for part in text.split(",")]:
-        name, _, text = part.rpartition("=")
-        try:
-            meant = kind(text)
-        except ValueError:
-            name = ""
+        name, _, meant = part.rpartition("=")
         if not name.strip():
-            such = "names with numbers, such as a=2,b=0.5" if kind is float else "two names each, such as a=b"
-            raise MetaevalError(f"{flag} {part}: {such}")
+            raise MetaevalError(f"{flag} {part}: two names each, such as a=b")
         if name in pairs and pairs[name] != meant:
             raise MetaevalError(f"{flag}: {name} stands twice, with {pairs[name]} and {meant}; leave out one")
         pairs[name] = meant

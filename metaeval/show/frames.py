@@ -1,48 +1,18 @@
-"""Frames as files and as plain data: CSV, Parquet and JSON."""
+"""Frames as text and as plain data: CSV and JSON."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from metaeval.errors import MetaevalError
-from metaeval.files import PathLike, write_atomically
 
 
 def format_csv(frame: pd.DataFrame) -> str:
     """Return a frame as CSV without rounding; the index is left out unless it has a name."""
     named = any(name is not None for name in frame.index.names)
     return str(defuse_frame(flatten(frame)).to_csv(index=named, lineterminator="\n"))
-
-
-def write_frame(path: PathLike, frame: pd.DataFrame) -> None:
-    """Write a frame into a .csv or .parquet file, which is there whole or not at all."""
-    path = check_rows_file(path)
-
-    def write(stream: BinaryIO) -> None:
-        if path.suffix == ".csv":
-            defuse_frame(frame).to_csv(stream, index=False, lineterminator="\n", mode="wb")
-        else:
-            frame.to_parquet(stream, index=False, compression="zstd")
-
-    try:
-        write_atomically(path, write)
-    except OSError as error:
-        raise MetaevalError(f"{path}: it cannot be written: {error.strerror or error}") from None
-
-
-def check_rows_file(path: PathLike) -> Path:
-    """Return the path of a file for many rows, or refuse one whose name does not tell a format, or in no folder."""
-    target = Path(path)
-    if target.suffix not in (".csv", ".parquet"):
-        raise MetaevalError(f"{path}: its name does not tell a format; write a .csv or .parquet file")
-    if not target.absolute().parent.is_dir():
-        raise MetaevalError(f"{path}: there is no folder {target.parent}")
-    return target
 
 
 def flatten(frame: pd.DataFrame) -> pd.DataFrame:

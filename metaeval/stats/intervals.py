@@ -33,9 +33,6 @@ ELSEWHERE: dict[Over, str] = {"topics": "on other topics", "runs and topics": "o
 FEWEST_RUNS, FEWEST_TOPICS, FEWEST_OTHER_RUNS = 10, 25, 12
 """With fewer, the coverage of intervals, or of those for other runs too, was not measured, and none is given."""
 
-FEWEST_COLLECTIONS = 3
-"""With two, Student's t has one degree of freedom and the interval is the whole scale: none is given."""
-
 CROSSED_TRIALS = 30  # resamples of topics on which each run is left out, for what runs and topics do together
 
 LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"

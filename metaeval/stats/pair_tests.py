@@ -33,6 +33,7 @@ from metaeval.stats.arrays import (
     find_exponents,
     scale_scores,
     scale_squares,
+    split_pairs,
 )
 from metaeval.stats.parallel import run_parts
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
@@ -429,6 +430,6 @@ def deviate_pairs(values: FloatArray) -> FloatArray:
     """Return the standard deviation over topics of the difference of every two runs, shape (measure, pair)."""
     # Squares of huge scores are more than a float holds; in units of a power of two of the largest score they are exact.
     units = np.maximum(np.frexp(np.abs(values).max(axis=(0, 1)))[1], -1000)
-    scores = np.ascontiguousarray(np.moveaxis(values * np.ldexp(1.0, -units), -1, 0))
-    spreads = [(scores[:, run + 1 :] - scores[:, run : run + 1]).std(axis=2, ddof=1) for run in range(len(values) - 1)]
-    return np.ldexp(np.concatenate(spreads, axis=1), units[:, np.newaxis])
+    scores = np.ascontiguousarray(np.moveaxis(values * np.ldexp(1.0, -units), 1, -1))
+    spreads = [gaps.std(axis=-1, ddof=1) for _, gaps in split_pairs(scores)]
+    return np.ldexp(np.concatenate(spreads).T, units[:, np.newaxis])
