@@ -140,12 +140,16 @@ class Rows:
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
         column, where = self.frame[name], {"file": self.file, "hint": "make them text"}
-        try:
-            codes, labels = pd.factorize(column)
-        except TypeError:
-            raise DataError(f"column {name} holds lists or records, not one {name} a row", **where) from None
         coded = isinstance(column.dtype, pd.CategoricalDtype)
-        labels = labels.astype(column.array.categories.dtype) if coded else labels
+        codes, labels = (column.array.codes, column.array.categories) if coded else (None, ())
+        # To number labels again that are numbered as they appear would take most of the memory of reading.
+        if not coded or not np.array_equal(np.unique(np.maximum.accumulate(codes)), range(len(labels))):
+            try:
+                codes, labels = pd.factorize(column)
+            except TypeError:
+                raise DataError(f"column {name} holds lists or records, not one {name} a row", **where) from None
+            labels = labels.astype(column.array.categories.dtype) if coded else labels
+            codes = codes.astype(np.int32)
         if labels.dtype == object:
             held = labels if coded else column.array[codes >= 0]
             kind = infer_dtype(np.array(held, dtype=object))  # 1, 1.0 and True are equal, and would become one label
@@ -158,7 +162,7 @@ class Rows:
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
-        return codes.astype(np.int32), texts
+        return codes, texts
 
     def read_scores(self) -> np.ndarray:
         """Return the scores as numbers, NaN where a row says that there is none; a word, a date or ∞ is refused."""
@@ -301,7 +305,7 @@ class Cells:
         self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
         self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
         self.shape = tuple(map(len, self.labels.values()))
-        self.score, self.at = rows.read_scores(), np.arange(len(rows.frame), dtype=np.int32)
+        self.score, self.at = rows.read_scores(), pd.RangeIndex(len(rows.frame))
 
     def number(self, most: int = 1 << 62) -> np.ndarray:
         """Return for each row the number of its cell in the array, which has no more than `most`."""
@@ -317,10 +321,11 @@ class Cells:
 
     def settle_doubled(self, policy: DoubledPolicy) -> None:
         """Keep one row of each cell, whose score is the mean, or the latest; refuse several where no policy is stated."""
-        number = self.number()
-        ordered = np.sort(number)  # takes less memory than a table of numbers
+        ordered = self.number()
+        ordered.sort()  # takes less memory than a table of numbers
         if not (ordered[1:] == ordered[:-1]).any():
             return
+        number = self.number()
         again = pd.Series(number).duplicated().to_numpy()
         row = np.flatnonzero(pd.Series(number).duplicated(keep=False))
         several = pd.DataFrame({"row": row, "cell": number[row], "score": self.score[row]})

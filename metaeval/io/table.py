@@ -80,9 +80,10 @@ class Texts(Sequence[Any]):
         if not pa.types.is_dictionary(column.type):
             column = column.cast(pa.string()).dictionary_encode()
         column = column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries().combine_chunks()
-        whole = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
-        whole.validate(full=True)
-        texts, codes = whole.dictionary, whole.indices.fill_null(-1).to_numpy()
+        column = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        column.validate(full=True)
+        texts, codes = column.dictionary, column.indices.fill_null(-1).to_numpy()
+        pa.default_memory_pool().release_unused()
         if texts.null_count or len(texts.unique()) < len(texts):  # a file may hold a text twice, or none for a text
             return pd.Categorical(np.array([*texts.to_pylist(), None], dtype=object)[codes])
         return categorical(codes, texts.to_pylist())
@@ -443,7 +444,7 @@ def _parse_plain(
     try:
         read = arrow.read_csv(
             pa.PythonFile(stream, mode="r"),
-            read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False),
+            read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False, block_size=1 << 18),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
             convert_options=arrow.ConvertOptions(
                 column_types=dict(zip(names, kinds, strict=True)), strings_can_be_null=False
@@ -452,7 +453,6 @@ def _parse_plain(
     except pa.ArrowException:
         return None
     columns = {name: Texts(read.column(name)) for name in names}
-    pa.default_memory_pool().release_unused()
     return Table(str(path), columns, len(read), range(2, len(read) + 2))
 
 
