@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -139,9 +139,9 @@ class Rows:
 
     def encode(self, name: str) -> tuple[np.ndarray, list[str]]:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
-        column, where = self.frame[name], {"file": self.file, "hint": "make them text"}
+        column, where = cast(Any, self.frame[name]), {"file": self.file, "hint": "make them text"}
         coded = isinstance(column.dtype, pd.CategoricalDtype)
-        codes, labels = (column.array.codes, column.array.categories) if coded else (None, ())
+        codes, labels = (column.array.codes, column.array.categories) if coded else (np.zeros(0), None)
         # To number labels again that are numbered as they appear would take most of the memory of reading.
         if not coded or not np.array_equal(np.unique(np.maximum.accumulate(codes)), range(len(labels))):
             try:
@@ -305,7 +305,7 @@ class Cells:
         self.codes = {axis: codes for axis, (codes, _) in encoded.items()}
         self.labels = {axis: labels for axis, (_, labels) in encoded.items()}
         self.shape = tuple(map(len, self.labels.values()))
-        self.score, self.at = rows.read_scores(), pd.RangeIndex(len(rows.frame))
+        self.score, self.at = rows.read_scores(), cast(Any, pd.RangeIndex(len(rows.frame)))
 
     def number(self, most: int = 1 << 62) -> np.ndarray:
         """Return for each row the number of its cell in the array, which has no more than `most`."""
