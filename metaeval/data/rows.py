@@ -141,7 +141,7 @@ class Rows:
         """Return for every row the position of its label, and the labels as text in the order in which they appear."""
         column, where = cast(Any, self.frame[name]), {"file": self.file, "hint": "make them text"}
         coded = isinstance(column.dtype, pd.CategoricalDtype)
-        codes, labels = (column.array.codes, column.array.categories) if coded else (np.zeros(0), None)
+        codes, labels = (column.array.codes, column.array.categories) if coded else (np.zeros(0), pd.Index([]))
         # To number labels again that are numbered as they appear would take most of the memory of reading.
         if not coded or not np.array_equal(np.unique(np.maximum.accumulate(codes)), range(len(labels))):
             try:
