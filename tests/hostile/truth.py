@@ -230,7 +230,7 @@ def trec_eval(files):
             counts = measure in ("num_q", "num_ret", "num_rel", "num_rel_ret")
             if topic == "all":
                 run = value if measure == "runid" else run
-            elif not counts and not measure.startswith(("runid", "relstring")):
+            elif topic.lower() != "all" and not counts and not measure.startswith(("runid", "relstring")):
                 cells.append((topic, measure, number(value)))
         need(run not in names and cells, "the same run twice, or no score of a topic")
         names.add(run)
