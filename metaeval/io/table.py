@@ -325,7 +325,8 @@ def _find_header(rows: Sequence[Sequence[Any]], path: object) -> tuple[list[str]
     merged = "" in upper[1:] or len({*upper}) < len(upper)
     named = len(lower) == len(upper) > 2 and all(lower[1:]) and not any(map(_is_number, lower[1:]))
     named = named and (of_index or any(map(_is_number, below[1:])))
-    if not (merged and named) or {*map(plain_name, (upper[0], lower[0]))}.isdisjoint(_USUAL):
+    of_scores = any("." in cell and _is_number(cell) for cell in upper)
+    if not (merged and named) or of_scores or {*map(plain_name, (upper[0], lower[0]))}.isdisjoint(_USUAL):
         return ["" if cell is None else str(cell) for cell in rows[title]], title + 1, {}
     pairs, over = [("", lower[0] or upper[0])], ""
     for position, (high, low) in enumerate(zip(upper, lower, strict=True)):
@@ -337,9 +338,7 @@ def _find_header(rows: Sequence[Sequence[Any]], path: object) -> tuple[list[str]
 
 
 def _as_column(cells: Sequence[Any]) -> np.ndarray:
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return column
+    return np.fromiter(cells, dtype=object, count=len(cells))
 
 
 DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}

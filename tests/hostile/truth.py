@@ -169,6 +169,12 @@ def number_of(rows, j):
     return (lambda cell: float(cell.strip().lower() == "true")) if truths else number
 
 
+def _holds_words(cells):
+    """Whether no cell is a number, and some are words: such a column is left out with a note."""
+    words = {cell for cell in cells if not is_missing(cell)} - {"true", "false", "inf", "+inf", "-inf"}
+    return bool(words) and not any(re.fullmatch(r"[+-]?[\d.,]+(e[+-]?\d+)?", cell) for cell in cells)
+
+
 def _has_numbers(rows, j):
     with contextlib.suppress(Unreadable):
         return any(number_of(rows, j)(row[j]) is not None for row in rows)
@@ -195,9 +201,10 @@ def wide(files):
 def _wide(files, delimiters):
     for (measure, content), delimiter in zip(files.items(), delimiters, strict=True):
         header, rows = table_of(content, delimiter)
-        named = header[0].lower() in TOPICS | {"id", ""}
-        need(header[named:], "no runs")
-        for j in range(named, len(header)):
+        named = header[0].lower() in TOPICS | {"id", ""} or re.search(r"[ _-]id$", header[0], re.IGNORECASE) is not None
+        runs = [j for j in range(named, len(header)) if not _holds_words([row[j].strip().lower() for row in rows])]
+        need(runs, "no runs")
+        for j in runs:
             for place, row in enumerate(rows, start=1):
                 yield header[j], row[0] if named else str(place), measure, number_of(rows, j)(row[j])
 
