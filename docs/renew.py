@@ -2,7 +2,8 @@
 
 - What commands print. A console block with lines below a command quotes its first paragraphs, as many as stand there.
 - What Python examples print, where it is no longer the same; and what notebooks print.
-- Without PAGE also docs/front/, lists of what the code knows, and every number that a template takes from the results.
+- Lists of what the code knows.
+- Without PAGE also docs/front/, and every number that a template takes from the results.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def main(pages: list[str]) -> None:
             renew_notebook(page)
             continue
         before = page.read_text("utf-8")
-        after = renew_text(before)
+        after = lists.renew_lists(renew_text(before))
         if after != before:
             page.write_text(after, "utf-8")
             print(f"renewed {page}", file=sys.stderr)
