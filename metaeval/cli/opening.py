@@ -274,7 +274,7 @@ SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         {
             "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
             "judges": argument("A table of judges' labels", str | None, None),
-            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
+            "separator": Option("What stands between topic and item in names of items: __ in doc7__fluency"),
         },
         take("classes", "missing", "columns"),
         open_annotations,
