@@ -34,9 +34,7 @@ def read_columns(values: Any) -> dict[str, str] | None:
     for what in ("cluster", "repeat", "judge", "task"):
         name = getattr(values, f"{what}s", None)
         if name is not None and columns.setdefault(what, name) != name:
-            raise MetaevalError(
-                f"--columns {what}={columns[what]} and --{what}s {name} name two columns; leave out one"
-            )
+            raise MetaevalError(f"--columns {what}={columns[what]} and --{what}s {name} name two columns: name one")
     return columns or None
 
 
