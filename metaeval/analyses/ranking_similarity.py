@@ -95,7 +95,9 @@ class RankingSimilarity(MeasurePairs):
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
             level = f"{100 * self.confidence:g} % intervals"
-            caption = f"{level} of {self.heading} on other topics; from {self.margin:g} on one may stand for the other."
+            caption = (
+                f"{level} of {self.heading} on other topics; like: one may replace the other, from {self.margin:g} on."
+            )
             tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
         return tables
 
@@ -145,7 +147,7 @@ def ranking_similarity(
     confidence : float, optional
         Level of the intervals: how often they all contain the expected τ of as many new topics, for the same runs.
     margin : float, optional
-        τ from which one measure may stand for another; metaeval compare asks only if they rank runs alike, from 0.8 on.
+        τ from which one measure may replace another; metaeval compare asks only if they rank runs alike, from 0.8 on.
     n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Examples
