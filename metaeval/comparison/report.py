@@ -194,7 +194,7 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
     caption = "What becomes of each claim by the test that the verdict rests on, and by another one."
     claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
     numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
-    ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Assumed: higher is better"}
+    ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
     named = {
         way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in ways
     }
