@@ -237,7 +237,7 @@ def agreement(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
     n_permutations : int, optional
-        Trials of the exchange tests between measures, and of the sign flips of spa.
+        Random trials of the tests that compare measures, and of spa.
     margin : float, optional
         Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional

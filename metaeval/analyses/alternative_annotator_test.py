@@ -135,9 +135,9 @@ def alternative_annotator_test(
     """Which judges agree with people at least as well as people agree with each other?
 
     For each person: on how many items does the judge agree with the other people at least as well as this person does, and
-    the reverse? The judge wins against the person if it is worse by less than ε, significantly. ε is the advantage that it
-    gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli. A blind
-    judge never passes: one whose answers in random order agree with people as well in more than 1 % of 499 shuffles.
+    the reverse? The judge wins against the person if it is better, or worse by significantly less than an allowance that it
+    gets because it costs less (ε of Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli. No
+    judge passes whose answers in random order agree with people as well in more than 1 % of 499 shuffles.
 
     Parameters
     ----------
@@ -146,9 +146,10 @@ def alternative_annotator_test(
         How agreement is measured: share of the other people with the same label; or minus the mean squared number of
         classes between the labels.
     epsilon : float, optional
-        Allowance for the judge: the authors advise 0.2 if people are experts, 0.15 if they are skilled, 0.1 for crowd workers.
+        By how much a judge may be worse than a person, as a share of items: 0.2 is advised if people are experts, 0.15 if they
+        are skilled, 0.1 for crowd workers.
     alpha : float, optional
-        False discovery rate.
+        Share of false wins among all wins that is accepted (false discovery rate).
     n_bootstrap, confidence, seed : as for `discriminative_power`
 
     Examples

@@ -93,9 +93,9 @@ def baseline_preference(scores: Scores, first: str, second: str) -> BaselinePref
     ----------
     scores : Scores
     first : str
-        One of its runs: Popularity in LQ 2021, §5.3.
+        One of its runs.
     second : str
-        Another one: Uniform in LQ 2021, §5.3.
+        Another one.
 
     Examples
     --------

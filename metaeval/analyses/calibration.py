@@ -111,9 +111,9 @@ def calibrate_tests(
 ) -> TestCalibration:
     """Which tests of all pairs of runs err too often on scores simulated from these?
 
-    Studies are simulated from the scores: new topics for the same runs, correlated as observed and each with its own
-    distribution of scores, but with equal means (a Gaussian copula, after Urbano and Nagler, SIGIR 2018). Whatever a test
-    then calls different is a false difference. That a test errs here warns of it. That it does not is no proof: near-copies
+    Studies are simulated from the scores: new topics for the same runs, whose scores are spread and go together as observed,
+    but have equal means (with a Gaussian copula: Urbano and Nagler, SIGIR 2018). Whatever a test then calls different is a
+    false difference. That a test errs here warns of it. That it does not is no proof: near-copies
     that differ on a few topics, and failures that the scores do not show, are not simulated.
 
     Parameters
@@ -130,7 +130,7 @@ def calibrate_tests(
         True difference for which power is computed, in units of the measures: a random half of the runs is better by this much.
         By default four standard errors of a typical pair.
     n_permutations : int, optional
-        B of tests that resample; raised where a correction needs more.
+        Trials of a test that draws at random; raised where a correction needs more.
     alpha, distinct_runs, seed : as for `discriminative_power`
     n_jobs : int, optional
         Processes; any number gives the same rates.

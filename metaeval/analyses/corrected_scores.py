@@ -125,9 +125,9 @@ def corrected_scores(
     target : {"population", "topics"}, optional
         Whether the means are those of the population that the topics are from, or of these topics.
     n_trials : int, optional
-        Of the bootstrap.
+        How often topics are drawn anew for the intervals.
     confidence : float, optional
-        Of all intervals together.
+        Level of all intervals together.
     seed : int, optional
 
     Examples

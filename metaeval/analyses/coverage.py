@@ -97,8 +97,9 @@ def coverage(
 ) -> Coverage:
     """Does a measure capture all the qualities that the reference measures stand for?
 
-    Coverage is Spearman's ρ, over ordered pairs of runs, between the difference of two runs' mean scores and their
-    Unanimous Improvement Ratio. Differences that are equal up to rounding are ties.
+    Do runs that win by the measure also win by all reference measures at once? For two runs, count the topics on which the one
+    is at least as good by all of them, less those on which the other is, as a share of all topics (Unanimous Improvement
+    Ratio, UIR). Coverage is the rank correlation (Spearman's ρ), over all pairs of runs, of that with the difference in means.
 
     Parameters
     ----------

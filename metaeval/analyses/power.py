@@ -299,13 +299,13 @@ def discriminative_power(
         At least two runs and two topics; p-values of a constant measure are 1. Several collections of the same measures are
         pooled, see `pooled_discriminative_power`.
     n_permutations : int, optional
-        B, the trials of a randomised or bootstrap test, shared by all measures.
+        Trials of a test that draws at random (B in papers), the same for all measures.
     alpha : float, optional
         Significance level.
     seed : int, optional
     test : str, optional
-        ``"randomised-tukey-hsd"``, the papers' test; ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ
-        in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
+        ``"randomised-tukey-hsd"``, as Sakai's papers; ``"bootstrap-t"`` or ``"max-t"``, which allow some runs to vary
+        more than others; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
         ``"paired-bootstrap"``.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
         Correction of the p-values for the number of pairs. By default Holm's for the paired tests, and none for the
@@ -322,8 +322,7 @@ def discriminative_power(
     confidence : float, optional
         Level of all intervals.
     margin : float, optional
-        Two measures are alike if their shares of significant pairs differ by at most this; claims about all pairs of measures
-        hold together.
+        Two measures find about as many differences if their shares of significant pairs differ by at most this.
     n_jobs : int, optional
         Threads; any number gives the same results.
 

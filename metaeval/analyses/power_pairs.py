@@ -72,7 +72,7 @@ class SignificanceOverlap(MeasurePairs):
         """Return the overlap of a measure with each of the others, and what either of them finds alone."""
         pairs, first = self.take_pairs(measure)
         mine = np.where(first, pairs["a"], pairs["c"])
-        row = pd.DataFrame({"overlap, %": 100 * pairs["sso"], "both": pairs["b"], "only the new one": mine})
+        row = pd.DataFrame({"overlap, %": 100 * pairs["sso"], "both": pairs["b"], f"only {measure.title}": mine})
         row["only the other"] = pairs["a"] + pairs["c"] - mine
         row = row.sort_values("overlap, %", ascending=False, kind="stable")
         caption = f"Run pairs that {measure.title} and another measure find significant"

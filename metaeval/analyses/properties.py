@@ -137,7 +137,7 @@ def properties(
     """Which formal properties does a measure have?
 
     Classification measures are tried on confusion matrices, quantification measures on distributions.
-    `metaeval.measures.properties.PROPERTIES` describes every property in one sentence; three are those of Amigó et al.:
+    Three of the properties are those of Amigó et al. (2020):
 
     - Ordinal invariance: stretching the scale by classes that nobody uses leaves the score as it is.
     - Ordinal monotonicity: predicting an item one class nearer to its gold class improves the score.
@@ -153,8 +153,7 @@ def properties(
     only : iterable of str, optional
         Names of properties; by default all of the measures' kinds.
     empty_classes : bool, optional
-        Whether classes may be without gold items, except for invariance and symmetry, which they do not affect. The
-        paper excludes that (Appendix A.2, C).
+        Try also cases in which a class has no gold items, which Amigó et al. (2020) leave out.
     n_random : int, optional
         Random cases of every size; 0 for none.
     seed : int, optional

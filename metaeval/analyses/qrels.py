@@ -145,7 +145,7 @@ def compare_qrels(
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
-        B, the trials of the test of all pairs of runs.
+        Trials of the test of all pairs of runs.
     confidence : float, optional
         Level of the intervals of rank correlations and favours. Those of differences of runs are at 1 − alpha.
     n_bootstrap, distinct_runs, seed, n_jobs : as for `discriminative_power`

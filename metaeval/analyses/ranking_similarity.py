@@ -95,7 +95,9 @@ class RankingSimilarity(MeasurePairs):
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
             level = f"{100 * self.confidence:g} % intervals"
-            caption = f"{level} of {self.heading} on other topics; alike is {self.margin:g} or more."
+            caption = (
+                f"{level} of {self.heading} on other topics; like: one may replace the other, from {self.margin:g} on."
+            )
             tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
         return tables
 
@@ -105,13 +107,12 @@ class RankingSimilarity(MeasurePairs):
         return [replace(chart, label=f"{self.heading}{rows}") for chart in super().charts()]
 
     def beside(self, measure: Measure) -> Table:
-        """Return τ between a measure and each of the others, with its interval, and whether they rank runs alike."""
+        """Return τ between a measure and each of the others, with its interval."""
         pairs, _ = self.take_pairs(measure)
         ends = zip(pairs["low"], pairs["high"], strict=True)
         columns = {
             "τ": pairs["tau"],
             "95 % interval": [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in ends],
-            "ranks alike": [word.partition(":")[0] for word in pairs["conclusion"]],
         }
         row = pd.DataFrame(columns, index=pairs.index).sort_values("τ", ascending=False, kind="stable")
         why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
@@ -138,15 +139,15 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : str, optional
-        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_b, tau_gap or spearman;
-        with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
+        Which rank correlation: tau_a, tau_b or spearman; tau_ap, tau_ap_b or tau_gap, which weigh the best runs most; with
+        @k, such as tau_b@15, over the k best runs by the first of two measures. τ_a counts ties as neither agreement
         nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and itself have a τ_a below
         1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
         `metaeval.stats.weighted_correlation.correlate`.
     confidence : float, optional
         Level of the intervals: how often they all contain the expected τ of as many new topics, for the same runs.
     margin : float, optional
-        Two measures rank runs alike if their τ is at least this.
+        τ from which one measure may replace another; metaeval compare asks only if they rank runs alike, from 0.8 on.
     n_bootstrap, distinct_runs, seed : as for `discriminative_power`
 
     Examples

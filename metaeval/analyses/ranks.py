@@ -181,7 +181,6 @@ def run_ranks(
     scores : Scores or DiscriminativePower
         At least two runs and two topics; or what tests of all pairs of them found, without the intervals of means.
     test, **options : as for `discriminative_power`
-        Ranks of a result are by its own test.
 
     Examples
     --------

@@ -113,8 +113,8 @@ def sample_size(
 ) -> SampleSize:
     """How many topics does a measure need to rank runs consistently?
 
-    Its expected τ is that of `variance_components` (metaeval variance), for any number of topics. Take `topic_set_size` for
-    other runs and a difference that matters.
+    For runs like these; metaeval topic-set-size is for other runs and a difference that matters. Expected τ, the rank
+    correlation between two sets of new topics, follows from how much scores vary (metaeval variance).
 
     Parameters
     ----------

@@ -141,11 +141,10 @@ def split_half_consistency(
     n_trials : int, optional
         Random splits, shared by all measures.
     size : int, optional
-        Topics in each of two disjoint sets, 10 in the papers' second experiment; by default the topics are
-        split in half.
+        Topics in each of two sets without a common topic, such as 10; by default the topics are split in half.
     tau : {"tau_a", "tau_b"}, optional
     n_permutations : int, optional
-        B of the randomised Tukey HSD test between measures.
+        Trials of the randomised Tukey HSD test that compares the measures.
     alpha, distinct_runs, seed, n_jobs : as for `discriminative_power`
 
     Examples

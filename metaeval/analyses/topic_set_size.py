@@ -82,8 +82,7 @@ def topic_set_size(
 ) -> TopicSetSize:
     """How many topics should a new collection have, so that a measure finds a given difference between runs?
 
-    A view of `variance_components` (metaeval variance) for runs on topics and a difference that matters. Take that one for
-    repeats, judges or tasks.
+    For runs on topics; metaeval variance is for repeats, judges or tasks.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def topic_set_size(
     beta : float, optional
         Probability of missing the difference.
     target : float, optional
-        Generalisability coefficient to reach.
+        Share of the variance of mean scores that is to be between runs (generalisability coefficient).
     n_bootstrap, confidence, distinct_runs, seed : as for `discriminative_power`
 
     Examples

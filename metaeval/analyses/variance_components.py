@@ -124,7 +124,7 @@ def variance_components(
     beta : float, optional
         Probability of missing the detectable difference.
     confidence : float, optional
-        Level of the intervals, which take effects as normal.
+        Level of the intervals, which assume normal distributions.
     seed : int, optional
 
     Examples

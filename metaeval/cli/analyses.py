@@ -62,10 +62,7 @@ ANALYSES = {
     "robustness": Analysis("robustness:robustness", ("trec-web-2013", "stc3-dq-a stc3-dq-e stc3-dq-s")),
     "variance": Analysis(
         "variance_components:variance_components",
-        (
-            "scores.csv --repeats seed",
-            "board.parquet --tasks task --doubled latest",
-        ),
+        ("scores.csv --repeats seed", "board.parquet --tasks task --doubled latest"),
     ),
     "sample-size": Analysis("sample_size:sample_size", ("stc3-dq-a --sizes 10,50,100,200,390,780",)),
     "topic-set-size": Analysis(

@@ -34,9 +34,7 @@ def read_columns(values: Any) -> dict[str, str] | None:
     for what in ("cluster", "repeat", "judge", "task"):
         name = getattr(values, f"{what}s", None)
         if name is not None and columns.setdefault(what, name) != name:
-            raise MetaevalError(
-                f"--columns {what}={columns[what]} and --{what}s {name} name two columns; leave out one"
-            )
+            raise MetaevalError(f"--columns {what}={columns[what]} and --{what}s {name} name two columns: name one")
     return columns or None
 
 
@@ -274,7 +272,7 @@ SUBJECTS: dict[str, tuple[Options, Options, Callable[[Any], Any] | None]] = {
         {
             "people": argument("A table of people's labels; or, without JUDGES, the name of a data set"),
             "judges": argument("A table of judges' labels", str | None, None),
-            "separator": Option("Where the topic ends in an item's name: __ in doc7__fluency"),
+            "separator": Option("What stands between topic and item in names of items: __ in doc7__fluency"),
         },
         take("classes", "missing", "columns"),
         open_annotations,

@@ -27,6 +27,7 @@ HELP = {
     "confidence": "Level of the intervals",
     "distinct_runs": "Keep one of several runs with the same scores on every topic",
     "tau": "Which rank correlation",
+    "test": "Test of all pairs of runs",
 }
 """What options say where a docstring has nothing to add."""
 

@@ -137,8 +137,8 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on stderr, after two seconds, what is done of how much and the time left, or where nobody watches what it is."""
+def working(what: str, *, told: bool = False) -> Iterator[None]:
+    """Show on stderr, after two seconds, what is done of how much and the time left; or what it is, if that is not told."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
@@ -161,7 +161,8 @@ def working(what: str) -> Iterator[None]:
         state = f"{title}: {step}, {done:,} of {total:,}, time left"
         progress.update(progress.task_ids[0], completed=done, description=state)
 
-    timer = threading.Timer(2, progress.start if watched else partial(print_status, f"{title} …"))
+    delay = threading.TIMEOUT_MAX if told and not watched else 2
+    timer = threading.Timer(delay, progress.start if watched else partial(print_status, f"{title} …"))
     timer.start()
     try:
         with listen(hear):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 SCORE = {
     "gold": argument("The gold file; or, without runs, the name of a data set"),
     "runs": argument("Run files, or a folder of them", NAMES, None),
-    "measure": Option("A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all", NAMES),
+    "measure": Option("A name, FILE.py:FUNCTION, or all; may be repeated; by default those of metaeval compare", NAMES),
     "as_quantification": Option("Score the class distributions of classification runs", bool, False),
     "parts": Option("Random parts of the items in place of topics: how many", int | None),
     "seed": Option("Seed of --parts", int, 0),
@@ -151,7 +152,7 @@ COMPARE = {
     "overwrite": Option("Replace the report that is there", bool, False),
     "n_trials": Option("Random splits of the topics", int, 1000),
     "n_permutations": Option("Trials of the tests of all pairs of runs", int, 5000),
-    "test": Option("Test that verdicts rest on, as metaeval power takes it"),
+    "test": Option("Test of pairs of runs for the verdict; by default bootstrap-t, of many runs randomised-tukey-hsd"),
     "alpha": Option(HELP["alpha"], float, 0.05),
     "distinct_runs": Option("Keep one of several runs with the same scores", bool, False),
     "seed": Option(HELP["seed"], int, 0),
@@ -182,7 +183,8 @@ def compare(values: Values) -> None:
 
     _check_folder(values.out, values.overwrite)
     opening = read_opening(values)
-    with working("comparing"):
+    warnings.filterwarnings("ignore", "higher scores of .* are assumed")  # the answer says so
+    with working("comparing", told=True):
         sources = _open_data(values, opening)
         labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
         references = open_references(values.reference or [], opening, labels=labels)

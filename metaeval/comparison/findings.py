@@ -29,7 +29,7 @@ from metaeval.analyses.reference_pairs import (
 )
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults, find_once, find_position, list_results
-from metaeval.errors import format_count, format_list
+from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
 from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, Ends, judge_level
@@ -184,9 +184,9 @@ def name_some(titles: Sequence[str], n: int) -> str:
     """
     if len(titles) == n > 2:
         return "every other measure"
-    rest = len(titles) - MOST_NAMED
-    more = "one other" if rest == 1 else f"{rest} of the {n - MOST_NAMED} others"
-    *first, last = [*titles[:MOST_NAMED], *([more] if rest > 0 else [])]
+    rest = len(titles) - MOST_NAMED  # a single one more is named too
+    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else titles[MOST_NAMED:]
+    *first, last = [*titles[:MOST_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -238,10 +238,9 @@ def judge_reference(facts: Facts) -> Finding | None:
     word = grade_reference(references)[find_position(references[0], facts.measure)]
     wrong, decided = (int(facts.frame[what][facts.measure]) for what in ("contradicted", "decided"))
     reference = references[0].reference.title
-    many = "Too many" if word == CONTRADICTED else "Few" if wrong else "None"
+    many = {CONTRADICTED: "Too many", TOLD: "Few"}.get(word, "Some") if wrong else "None"
     sentence = f"{many} of its significant differences are contradicted by {reference}"
-    if word == UNTOLD:
-        sentence = f"Has too few differences in common with {reference} to say whether they are confirmed"
+    sentence += ", but as pairs share runs, that may be chance" * (word == UNTOLD)
     if not decided:
         sentence = f"Has no significant difference in common with {reference}"
     numbers = f"{wrong:,} of the {decided:,} that both find" if decided else ""
@@ -255,16 +254,16 @@ def judge_similarity(facts: Facts) -> Finding | None:
         return None
     rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
     near, far = rest.iloc[0], rest.iloc[-1]
-    tied = abs(rest["tau"] - near.tau) < _SLACK
-    title, opposite, same = facts.titles[str(near.name)], is_opposite(far), near.tau > 1 - _SLACK
+    tied = find_nearest(rest)
+    title, opposite, same = facts.name(tied), is_opposite(far), near.tau > 1 - _SLACK
     outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if near.tau_high < ALIKE else "cannot tell"
-    nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {facts.name(tied)}"
+    nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
     place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(outcome, "")
     ends = _format_ends(near.tau_low, near.tau_high)
     numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place or f', on both sides of {ALIKE:g}' * bool(ends)}"
     sentence = _find_first(
-        (same, f"Gives the same ranking of these runs as {facts.name(tied)}"),
+        (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {title}"),
         (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
         (outcome == "does not hold", f"{nearest}, but the rankings of runs are not alike"),
@@ -278,6 +277,12 @@ def judge_similarity(facts: Facts) -> Finding | None:
         numbers = f"{numbers}; {against}" if is_alike(near) else against
     like = "another measure" if outcome == "does not hold" and not opposite and not same else title
     return Finding("similarity", sentence, numbers, f"{facts.title} ranks runs like {like}.", outcome)
+
+
+def find_nearest(rest: pd.DataFrame) -> pd.Series:
+    """Tell which measures are as near as the first one, and alike if it is."""
+    near, alike = rest["tau"] > rest["tau"].iloc[0] - _SLACK, rest["tau_low"] >= ALIKE
+    return near & (alike == alike.iloc[0])
 
 
 def is_opposite(far: pd.Series) -> bool:
@@ -300,7 +305,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
-    told = outcome == ("holds" if is_backed(facts) else "does not hold")
+    told = outcome == "does not hold" or (outcome == "holds" and is_backed(facts))
     sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
     return Finding("consistency", sentence, numbers, claim, outcome, told)
 
@@ -312,15 +317,15 @@ def judge_power(facts: Facts) -> Finding | None:
     counted, pairs = (int(facts.frame[what][facts.measure]) for what in ("significant", "pairs"))
     test = f"by {list_results(facts.studies, 'power')[0].test}"
     word, whom, beside = _compare_power(facts)
-    sentence = {
-        "": f"Whether it finds more or fewer differences than others {test} cannot be told",
-        "both": f"Is in the middle by how many differences it finds {test}",
-    }.get(word, f"Finds {word} differences than {whom} {test}")
-    claim = f"finds {word} differences than {whom}" if whom else f"{sentence[0].lower()}{sentence[1:]}"
+    claim = {
+        "": "finds more or fewer differences than others",
+        "both": "is in the middle by how many differences it finds",
+    }.get(word, f"finds {word} differences than {whom}")
+    sentence = f"{claim[0].upper()}{claim[1:]} {test}" if word else f"Whether it {claim} {test} cannot be told"
     if word == "more" and not is_backed(facts):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
-    numbers = f"{counted:,} of {pairs:,} pairs of runs{beside}"
+    numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
     return Finding("power", sentence, numbers, f"{facts.title} {claim}.", outcome)
 
 
@@ -418,6 +423,8 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
             if judge is judge_power and second is not None:
                 finding = _say_both_tests(finding, facts, second)
             findings.append(replace(finding, second=again))
+    if comparison.lacks_intervals:  # nothing is claimed
+        findings = [replace(each, outcome="cannot tell", second="", told=False) for each in findings]
     by_formula = judge_formula(comparison.traits.get(name, {}), facts.title)
     return [*findings, *([by_formula] if by_formula else [])]
 
@@ -430,15 +437,15 @@ def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
     tests = [list_results(each.studies, "power")[0].test for each in (facts, second)]
     counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
     sentence = f"Finds {word} differences than {whom} by {tests[0]}, but {other} than {others} by {tests[1]}"
-    numbers = f"{counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs"
+    numbers = f"it finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
     return replace(finding, sentence=sentence, numbers=numbers)
 
 
 def _compare(finding: Finding, other: Finding | None) -> str:
-    """Return in words whether a finding stands by another test, or what came out there."""
+    """Return in words whether the claim of a finding holds by another test, or what came out there instead."""
     if other is None:
         return "does not apply"
-    return "the same" if (other.claim, other.outcome) == (finding.claim, finding.outcome) else other.phrase
+    return other.outcome if other.claim == finding.claim else other.phrase
 
 
 # The answer
@@ -498,8 +505,8 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     facts, traits = find_facts(comparison, name), comparison.traits
     if "tau" not in facts.frame:
         return "Nothing to compare with: name other measures too"
-    near, rest = facts.others.iloc[0], facts.others
-    title = facts.titles[str(near.name)]
+    near, rest, tied = facts.others.iloc[0], facts.others, find_nearest(facts.others)
+    title = facts.name(tied)
     respecting = [
         other for other in rest.index if (check := traits.get(other, {}).get("ordinal")) is not None and check.holds
     ]
@@ -510,17 +517,18 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     alike = is_alike(near)
     word = "" if alike or not near.tau_low <= near.tau_high else judge_level([near.tau], ends, ends, ALIKE, topics)[0]
     enough = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
-    low, high = (near.get(end, 0.0) for end in ("difference_low", "difference_high"))
+    more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
-        denied = second.others.loc[str(near.name)]
-        low, high = 0.0 if denied["difference_high"] < 0 else low, 0.0 if denied["difference_low"] > 0 else high
+        denied = second.others.loc[rest.index[tied]]
+        more &= not (denied["difference_low"] > 0).any()
+        fewer &= not (denied["difference_high"] < 0).any()
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
         (ignores_order(traits.get(name, {}).get("ordinal")) and respecting,
          f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
-        (alike and low > 0, f"Not recommended over {title} on this evidence"),
-        (alike and high < 0, f"Ranks runs like {title} and finds more differences"),
+        (alike and fewer, f"Not recommended over {title} on this evidence"),
+        (alike and more, f"Ranks runs like {title} and finds more differences"),
         (alike, f"Ranks runs like {title}: no reason to prefer it"),
         (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
          "Looks like noise: finds no differences, resembles no other measure"),
@@ -529,7 +537,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
          f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
         (near.tau_high < ALIKE, f"Ranks runs unlike {facts.name()}{', and contradicts most' * (2 * contradicted > n > 2)}"),
         (":" not in word, f"Borderline: more topics would hardly tell whether it ranks like {title}"),
-        (True, f"Undecided whether it ranks like {title}: {enough}"),
+        (True, f"Undecided whether it ranks like {title}. By extrapolation, {enough}"),
     )  # fmt: skip
 
 
@@ -600,34 +608,24 @@ def _format_ends(low: float, high: float) -> str:
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    assumed = [each.label or str(each) for each in comparison.all_measures if each.direction.startswith("assumed")]
-    warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
+    assumed = [each.label or str(each) for each in comparison.all_measures if each.direction_is_assumed]
+    lower = format_option("lower_is_better")
+    warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
     studies, copies = comparison.collections, []
     for study in studies:
         noise, d = study.diagnostics.noise, study.diagnostics
         warnings += [f"{study.name}: {note.splitlines()[0]}." for note in (noise.describe() if noise else [])]
-        if (study.similarity and study.similarity.no_interval) or (study.power and study.power.over_topics.no_interval):
-            drawn = len(set(study.scores.clusters))
-            topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")
-            needed = f"intervals need at least {FEWEST_RUNS} and {FEWEST_TOPICS}"
-            warnings.append(f"{study.name} has {format_count(len(d.runs), 'run')} and {topics}: {needed}.")
         copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
     if copies:
-        warnings.append(
-            f"Some runs have the same scores as others and are always tied with them ({format_list(copies)})."
-        )
+        warnings.append(f"Some runs have the same scores as another, and always tie with it ({format_list(copies)}).")
     if comparison.test not in EXCHANGING:
         return warnings
-    for study in studies:
-        d = study.diagnostics
-        if d.wide.any():
-            m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
-            warnings.append(
-                f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {study.name}; the Tukey HSD "
-                "test may then raise false alarms."
-            )
+    for d in [study.diagnostics for study in studies if study.diagnostics.wide.any()]:
+        m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
+        more = f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {d.collection}"
+        warnings.append(f"{more}; the Tukey HSD test may then raise false alarms.")
     if behind := [study.name for study in studies if study.diagnostics.hopeless.any()]:
         warnings.append(f"A few very weak runs of {format_list(behind)} make the Tukey HSD test miss differences.")
     return warnings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,7 +194,7 @@ def compare(
         raise MetaevalError("name at least one measure and at least one collection")
     check_policy(missing, MissingPolicy)
     given = None if reference is None else list_for_each(reference, sources, "reference")
-    opened = open_sources(sources, tell)
+    opened = open_sources(sources)
     reference_name = name_reference(given, opened)
     scored = score_sources(opened, requested, rivals, reference_name, store=store, say=tell)
     scored = add_references(scored, opened, given, missing)
@@ -211,7 +212,8 @@ def compare(
         "distinct_runs": distinct_runs, "seed": seed, "n_jobs": 1 if len(sources) > 1 else n_jobs, "say": tell,
     }  # fmt: skip
     asks = [
-        delayed(study_collection)(
+        delayed(copy_context().run)(  # messages of threads call options as this one does
+            study_collection,
             scores,
             # A reference may lack some of the runs and topics.
             runs=None if isinstance(source, Scores) else source.sel(runs=scores.runs, topics=scores.topics),

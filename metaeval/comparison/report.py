@@ -91,9 +91,8 @@ def write_report(comparison: ComparisonResults, folder: Path) -> Path:
             collections=[study.name for study in comparison.collections], variables=write_variables,
         )  # fmt: skip
         with warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", message="Glyph"
-            )  # SVG has names as text, whatever matplotlib's font lacks
+            # SVG has names as text, whatever matplotlib's font lacks.
+            warnings.filterwarnings("ignore", message="Glyph")
             for name in comparison.new:
                 part = comparison.name_part("answer", name)
                 save_figure(draw_answer(comparison, name), files.folder / "figures", part, (".svg",))
@@ -161,7 +160,7 @@ class ReportFiles:
 
 
 def _give_title(comparison: ComparisonResults) -> str:
-    return f"{', '.join(map(comparison.find_title, comparison.new))} beside the established measures"
+    return f"{', '.join(map(comparison.find_title, comparison.new))} beside other measures"
 
 
 def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
@@ -169,11 +168,8 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
     opening: list[Block] = []
     numbers: list[Block] = []
     for name in comparison.new:
-        shown, short, facts = (
-            choose_measures(comparison, name),
-            show_short(comparison, name),
-            find_facts(comparison, name),
-        )
+        shown, facts = choose_measures(comparison, name), find_facts(comparison, name)
+        short = show_short(comparison, name)
         panels = [(panel.title, draw_chart(panel, _PANEL)) for panel in list_panels(comparison, name, shown)]
         opening.append({"panels": panels})
         if len(shown) < len(short.frame):
@@ -182,8 +178,8 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
         caption = (
             f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many "
-            "tests it is more or less consistent, its significant pairs and the difference to those of the new one as a share "
-            "of all pairs, and pairs on which the two contradict each other. Ends are those of 95 % intervals over topics."
+            f"tests it is more or less consistent, its significant pairs and the difference to those of {facts.title} as a "
+            "share of all pairs, and pairs on which the two contradict each other. Ends are of 95 % intervals over topics."
         )
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
@@ -193,20 +189,16 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         {"claim": finding.claim, comparison.test: finding.outcome, comparison.second_test: finding.second or NOTHING}
         for name in comparison.new
         for finding in find_verdicts(comparison, name)
-        if finding.key not in ("agreement", "formula")
+        if finding.key in ("reference", "power", "contradictions")  # others rest on no test of pairs of runs
     ]
-    caption = "Whether each claim stands by the second test of pairs of runs, or what came out there."
+    caption = "What becomes of each claim by the test that the verdict rests on, and by another one."
     claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
     numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
-    words = {
-        "higher": "Higher is better",
-        "lower": "Lower is better",
-        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
-    }
+    ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
     named = {
-        way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in words
+        way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in ways
     }
-    directions = " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
+    directions = " ".join(f"{ways[way]}: {', '.join(names)}." for way, names in named.items() if names)
     notes = [*comparison.notes, directions]
     notes += [note for study in comparison.collections for note in study.notes()]
     numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})

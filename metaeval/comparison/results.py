@@ -47,6 +47,11 @@ class ComparisonResults:
         return [*self.measures, *([] if self.reference is None else [self.reference])]
 
     @property
+    def lacks_intervals(self) -> bool:
+        """Whether a collection has too few runs or topics for intervals."""
+        return any(power.no_interval for power in list_results(self.collections, "power"))
+
+    @property
     def test(self) -> PairedTest:
         """The test of all pairs of runs that everything rests on."""
         power = self.collections[0].power

@@ -39,13 +39,10 @@ class ScoredSources:
     references: tuple[Scores, ...] = ()
 
 
-def open_sources(sources: Sequence[Any], say: Say) -> list[Any]:
+def open_sources(sources: Sequence[Any]) -> list[Any]:
     """Open the data of a comparison, which are all of one kind: score matrices, or runs of one task."""
-    opened: list[Any] = []
     with open_once():
-        for source in sources:
-            say(f"reading {source}")
-            opened.append(open_source(source))
+        opened: list[Any] = [open_source(source) for source in sources]
     kinds = {"scores" if isinstance(data, Scores) else data.kind for data in opened}
     if len(kinds) > 1:
         raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")

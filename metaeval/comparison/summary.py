@@ -67,19 +67,23 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     name = comparison.find_new(measure)
     frame, new, agreement = find_facts(comparison, name).frame, comparison.find_title(name), comparison.agreement
     shown = pd.DataFrame(index=frame.index)
-    caption = f"τ: with {new}. Differences: significant pairs of runs, of all pairs"
+    pairs = int(frame["pairs"].iloc[0]) if "pairs" in frame else 0
+    caption = f"τ: with {new}. Differences: pairs of runs that differ significantly, of {pairs:,}"
     if agreement is not None:
         reference = agreement.reference.title
         shown[f"like {reference}, %"] = _with_ends(frame, "agreed", 0, 100)
-        caption = f"Like {reference}: pairs of runs ordered alike. {caption}"
+        caption = f"Like {reference}: pairs of runs ordered as by this reference, which has no row. {caption}"
     if "tau" in frame:
         shown["τ"] = _with_ends(frame, "tau", 2, 1)
     if "significant" in frame:
-        shown["differences, %"] = (100 * frame["significant"] / frame["pairs"]).map("{:.0f}".format)
+        shown["differences"] = frame["significant"]
         if agreement is None:
-            shown["more, points"] = _with_ends(frame, "difference", 0, 100)
-            caption += f"; more: than {new}, in percentage points"
-    caption += ". In brackets: 95 % intervals over topics."
+            shown["more"] = _with_ends(frame, "difference", 0, pairs)
+            caption += f"; more: than {new}"
+    if comparison.lacks_intervals:
+        caption += ". With so few runs or topics there are no intervals: all this may be chance."
+    else:
+        caption += ". In brackets: 95 % intervals over topics; those of τ are wider the more measures are compared."
     phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
     legend = " ".join(meaning for word, meaning in MEANINGS.items() if word in phrases)
     return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)
@@ -110,10 +114,7 @@ def draw_answer(
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     facts: Facts = find_facts(comparison, name)
-    headings = {"consistency": "Stability of its ranking"}
-    for finding in find_verdicts(comparison, name):
-        if finding.told:
-            headings[finding.key] = finding.sentence
+    headings = {finding.key: finding.sentence for finding in find_verdicts(comparison, name) if finding.told}
     title, frame = shorten_name(facts.title, _LONGEST), facts.frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
@@ -128,7 +129,9 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows))) if filled else None
         label += "; bars: 95 % intervals" * any(row.line is not None for row in rows)
         style = "-" if level == 0 else "--"
-        charts.append(IntervalChart(rows, label, headings.get(key, ""), [(level, style)], limits, filled=filled))
+        charts.append(
+            IntervalChart(rows, label, headings.get(key, key.capitalize()), [(level, style)], limits, filled=filled)
+        )
 
     if comparison.agreement is not None:
         reference, mine = comparison.agreement.reference.title, float(frame["agreed"][name])

@@ -42,11 +42,11 @@ def describe_total(count: int) -> str:
 
 def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: str) -> None:
     """Say which runs or topics a policy leaves out; that nothing is left is an error."""
-    dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
-    if dropped and len(dropped) == len(labels):
+    dropped, n = [label for label, stays in zip(labels, keep, strict=True) if not stays], len(labels)
+    if dropped and len(dropped) == n:
         raise DataError(f"{policy} would leave no {what}", hint="choose another policy, or fewer runs and measures")
     if dropped:
-        report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
+        report_policy(f"left out {len(dropped)} of {format_count(n, what)}: {format_list(dropped)} (like {policy})")
 
 
 def find_complete(

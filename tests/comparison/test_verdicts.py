@@ -10,7 +10,7 @@ import pytest
 
 import metaeval as me
 from metaeval.comparison import new_measure
-from metaeval.comparison.findings import add_intervals, find_verdicts, list_warnings
+from metaeval.comparison.findings import add_intervals, find_verdicts
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, list_panels, show_short
 from tests.analyses.made import label
@@ -38,7 +38,7 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
     count = result.collections[0].power.significant.sum(axis=1)[0]
     assert found["power"].phrase == (
         "Finds more differences than RR and AP by bootstrap-t; whether they are right, these data do not show "
-        f"({count} of 66 pairs of runs)"
+        f"(it finds {count} of 66 pairs of runs different)"
     )
     assert found["consistency"].sentence.startswith("Its ranking is more stable than that of RR and AP between random")
     assert found["contradictions"].phrase == "Contradicts no other measure"
@@ -52,7 +52,7 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
 def test_some_measures_are_named_and_equal_numbers_are_said_once():
     _, found = judge({"mine": 0.9, "A": 0.2, "B": 0.2, "C": 0.3, "D": 0.3, "E": 0.9, "F": 3.0}, n_topics=60)
     assert found["power"].phrase == (
-        "Finds fewer differences than D, A, B and one other by bootstrap-t (22 of 66 pairs of runs; more than F)"
+        "Finds fewer differences than D, A, B and C by bootstrap-t (it finds 22 of 66 pairs of runs different; more than F)"
     )
     _, found = judge({"mine": 0.3, "AP": 0.3})
     assert found["consistency"].numbers.count(" to ") == 0
@@ -74,7 +74,7 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
     (found,) = (one for one in find_verdicts(denied, "mine") if one.key == "power")
     assert found.phrase == (
         "Finds fewer differences than RR and AP by bootstrap-t, but more than RR and AP by randomised-tukey-hsd "
-        f"({counts[0]} and {counts[1]} of 66 pairs of runs)"
+        f"(it finds {counts[0]} and {counts[1]} of 66 pairs of runs different)"
     )
     assert found.phrase in denied.verdict()
     assert "tukey" not in agreed["power"].phrase
@@ -114,7 +114,9 @@ def test_what_cannot_be_told_is_not_told():
         == "Whether it finds more or fewer differences than others by bootstrap-t cannot be told"
     )
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
-    assert "made has 6 runs and 20 topics: intervals need at least 10 and 25." in list_warnings(result)
+    assert not any(one.told for one in found.values())
+    assert result.verdict().startswith("mine: too few runs to judge: at least 10 are needed.\n\nBefore")
+    assert "no intervals: all this may be chance" in show_short(result).caption
 
 
 def test_a_measure_that_contradicts_the_reference_is_told_so():

@@ -45,14 +45,14 @@ POLICIES = [
     # the policy and the run that it is for, what is said, what is left, counts by (topic, gold, predicted) of that run
     ({"missing": "worst"}, "gaps", "missing=worst: 2 missing labels counted as .*: run gaps; topics q1, q2", (2, 3),
      {(0, 3, 0): 1, (1, 2, 0): 1, (0, 0, 2): 1}),  # gold 2 of 0 to 3 is nearer to 3, so class 0
-    ({"missing": "drop-topic"}, "gaps", "missing=drop-topic: left out 2 of 3 topics: q1, q2", (2, 1), {(0, 1, 1): 1}),
-    ({"missing": "drop-run"}, "gaps", "missing=drop-run: left out 1 of 2 runs: gaps", (1, 3), {}),
+    ({"missing": "drop-topic"}, "gaps", "left out 2 of 3 topics: q1, q2 .like missing=drop-topic", (2, 1), {(0, 1, 1): 1}),
+    ({"missing": "drop-run"}, "gaps", r"left out 1 of 2 runs: gaps \(like missing=drop-run\)", (1, 3), {}),
     ({"invalid": "clip"}, "wild", "invalid=clip: 2 labels outside the classes moved to the nearest end .*: run wild; topics q1",
      (2, 3), {(0, 0, 0): 1, (1, 2, 3): 1}),
     ({"invalid": "worst"}, "wild", "invalid=worst: 2 labels outside the classes moved to the class farthest from the gold",
      (2, 3), {(0, 0, 3): 1, (1, 2, 0): 1}),
-    ({"invalid": "drop-topic"}, "wild", "invalid=drop-topic: left out 2 of 3 topics: q1, q2", (2, 1), {(0, 1, 1): 1}),
-    ({"invalid": "drop-run"}, "wild", "invalid=drop-run: left out 1 of 2 runs: wild", (1, 3), {}),
+    ({"invalid": "drop-topic"}, "wild", "left out 2 of 3 topics: q1, q2 .like invalid=drop-topic", (2, 1), {(0, 1, 1): 1}),
+    ({"invalid": "drop-run"}, "wild", r"left out 1 of 2 runs: wild \(like invalid=drop-run\)", (1, 3), {}),
 ]  # fmt: skip
 
 
@@ -128,9 +128,9 @@ def test_topics_or_runs_with_a_missing_distribution_are_left_out(tmp_path):
         DataError, match=r"one.csv: run one, topic t1: there is no distribution .*there are 2 such cases"
     ):
         estimated(tmp_path, {"all": SHARES, "one": ONE})
-    with pytest.warns(PolicyWarning, match="missing=drop-topic: left out 2 of 3 topics: t1, t2"):
+    with pytest.warns(PolicyWarning, match=r"left out 2 of 3 topics: t1, t2 \(like missing=drop-topic\)"):
         assert estimated(tmp_path, {"all": SHARES, "one": ONE}, missing="drop-topic").topics == ("t3",)
-    with pytest.warns(PolicyWarning, match="missing=drop-run: left out 1 of 2 runs: one"):
+    with pytest.warns(PolicyWarning, match=r"left out 1 of 2 runs: one \(like missing=drop-run\)"):
         assert estimated(tmp_path, {"all": SHARES, "one": ONE}, missing="drop-run").runs == ("all",)
 
 
