@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.labels import choose_measures, choose_of_several
+from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores, only_collection, state_directions
@@ -97,6 +98,9 @@ def _open(
         if stored:
             return [_load_stored(source, options.get("collection"), None if optional else measures)]
         if not file:
+            for policy in ("missing", "doubled"):
+                if options.get(policy, "raise") not in ("raise", "keep"):
+                    report_policy(f"{format_option(policy)} does nothing here: the data set is read as it says", source)
             return [_load_named(source)]
     elif not isinstance(source, Mapping | list | tuple) and not is_frame(source):
         raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, a frame, Scores, or runs")

@@ -12,6 +12,7 @@ from metaeval import score
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.datasets import Dataset, baselines, dataset, datasets, fetch, load_dataset
+from metaeval.datasets.open import open_source
 from metaeval.errors import DataError, DatasetError, MetaevalError, PolicyWarning
 from metaeval.io import read_runs
 from tests.io.cases import put
@@ -243,3 +244,8 @@ def test_a_reader_that_is_not_there_is_refused_with_those_that_are(kind, error, 
         load_dataset(described, folder=tmp_path)
     plain = Dataset("x", kind="scores", reader="wide", runs="x_*.csv", where="here", layout="so")
     assert load_dataset(plain, folder=tmp_path).values[:, 0, 0].tolist() == [1, 2]
+
+
+def test_a_policy_that_does_nothing_for_a_named_set_is_said():
+    with pytest.warns(PolicyWarning, match="ordinal-swd: missing does nothing here"):
+        open_source("ordinal-swd", missing="drop-run")
