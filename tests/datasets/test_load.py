@@ -246,6 +246,8 @@ def test_a_reader_that_is_not_there_is_refused_with_those_that_are(kind, error, 
     assert load_dataset(plain, folder=tmp_path).values[:, 0, 0].tolist() == [1, 2]
 
 
-def test_a_policy_that_does_nothing_for_a_named_set_is_said():
-    with pytest.warns(PolicyWarning, match="ordinal-swd: missing does nothing here"):
-        open_source("ordinal-swd", missing="drop-run")
+def test_a_policy_that_does_nothing_for_a_named_set_is_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
+    put(tmp_path / "acl2021" / "dq-a", {"runs": "a\nb\n", "NMD": "0.1 0.2\n"})
+    with pytest.warns(PolicyWarning, match="missing does nothing here"):
+        open_source("acl2021-dq-a", missing="drop-run")
