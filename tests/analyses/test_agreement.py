@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metaeval import agreement
-from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.errors import DataError, PolicyWarning
 from metaeval.stats.arrays import scale_scores
 from metaeval.stats.topic_agreement import tie_accuracy
 from tests.analyses.made import label, relabel
@@ -248,35 +248,6 @@ def test_the_first_runs_are_those_that_the_reference_puts_first(scores):
     first = np.argsort(-scores.values[..., 0].mean(axis=1))[:4]
     alone = agreement(scores.sel(runs=[scores.runs[r] for r in first]), reference="MQM", statistics=["tau_b"], **FEW)
     np.testing.assert_allclose(found.values[0], alone.values[0])
-
-
-REFUSED = [
-    ({"reference": "nobody"}, "there is no measure 'nobody'"),
-    ({"statistics": ["tau"]}, "there is no statistic 'tau'"),
-    *(({"statistics": [wrong]}, "have a form such as tau_b@15") for wrong in ("spa@3", "tau_b@04", "tau_b@" + "9" * 5000)),
-    ({"statistics": ["tau_b@99"]}, "tau_b@99 needs 99 runs, there are 11"),
-    ({"statistics": []}, "no statistic was asked for"),
-    ({"run_scores": [None, None]}, "there are 2 for 1 collection"),
-    ({"run_scores": 3}, "analyses take Scores, not int"),
-    ({"distinct_runs": 3}, "distinct_runs is 3; it is True or False"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_what_makes_no_sense_is_refused(options, message, scores):
-    with pytest.raises(MetaevalError, match=message):
-        agreement(scores, **{"reference": "MQM", **FEW, **options})
-
-
-def test_collections_of_other_measures_or_references_and_what_is_no_scores_are_refused(scores):
-    for given in (None, [scores, None]):
-        with pytest.raises(MetaevalError, match="analyses take Scores, not NoneType"):
-            agreement(given, reference="MQM", **FEW)
-    fewer = replace(scores.sel(measures=["MQM", "good", "bad"]), collection="b")
-    with pytest.raises(MetaevalError, match="not all have cost"):
-        agreement([scores, fewer], reference="MQM", **FEW)
-    with pytest.raises(MetaevalError, match="different measures: MQM, good"):
-        agreement([scores, scores], reference=[scores.sel(measures="MQM"), scores.sel(measures="good")], **FEW)
 
 
 def test_few_runs_have_no_interval_and_intervals_of_few_topics_are_remarked(scores):

@@ -179,21 +179,6 @@ def test_people_with_few_items_are_not_testable_and_said_so():
         alternative_annotator_test(make(items=20, gaps=0.0))
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 1}, {"alpha": 0}, {"agreement": "kappa"}, {"n_bootstrap": -1}])
-def test_wrong_options_are_refused(wrong):
-    with pytest.raises(MetaevalError, match=next(iter(wrong.values())).__str__()):
-        alternative_annotator_test(make(), **wrong)
-
-
-def test_result_shows_itself():
-    found = alternative_annotator_test(make(), n_bootstrap=100)
-    assert list(found.frames()) == ["judges", "annotators", "differences"]
-    assert "passes from ε" in found.to_text()
-    assert found.at("short")[0].frame.columns.tolist() == ["ρ", "ω", "passes", "classes from people"]
-    assert len(found.plot().axes) == 1
-    assert set(found.differences["better"]) <= {"j0", "j1", "j2", "cannot tell"}
-
-
 def test_gold_of_several_people():
     names = {"annotators": list("abc"), "judges": ["j"], "items": ["x", "y"], "topics": ["t", "t"]}
     given = Annotations([[0, 2], [0, -1], [2, 1]], [[[1, 0, 0], [0, 1, 3]]], classes=range(3), **names)

@@ -10,10 +10,9 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.analyses import power_pairs
-from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
-from metaeval.show.drawing import save_figure
+from metaeval.errors import DirectionWarning, MetaevalWarning
 from metaeval.stats.weighted_correlation import correlate
-from tests.analyses.made import ask_everything, label, relabel
+from tests.analyses.made import label, relabel
 
 TWO = ["NMD", "RNOD"]
 PAIR = ["measure_1", "measure_2"]
@@ -31,61 +30,6 @@ def make_scores(n_runs=8):
 @pytest.fixture(scope="module")
 def scores():
     return make_scores()
-
-
-def pool(scores, *alphas):
-    """Power of the same scores under other names, each with its α, together."""
-    each = [
-        me.discriminative_power(replace(scores, collection=str(n)), alpha=alpha, n_permutations=50)
-        for n, alpha in enumerate(alphas)
-    ]
-    return me.pooled_discriminative_power(each)
-
-
-REFUSED = [
-    (me.ranking_similarity, {"n_bootstrap": -1}, "n_bootstrap is -1"),
-    (me.ranking_similarity, {"tau": "tau_c"}, "no rank correlation 'tau_c'"),
-    (me.ranking_similarity, {"tau": "tau_b@9"}, "tau=tau_b@9: c holds 8 runs; use at most tau_b@8"),
-    (me.ranking_similarity, {"seed": None}, "seed is None"),
-    (me.split_half_consistency, {"size": 21}, "need 42; there are 40"),
-    (lambda _: me.split_half_consistency(label(np.ones((3, 8, 2)), TWO), tau="tau_b", n_trials=10), {},
-     "τ_b is not defined where all runs are tied"),
-    (me.baseline_preference, {"first": "r00", "second": "x"}, "no run 'x'"),
-    (me.baseline_preference, {"first": "r00", "second": "r00"}, "two different"),
-    (lambda scores: me.robustness([scores]), {}, "at least two"),
-    (lambda scores: me.robustness(scores.values), {}, "take Scores, not ndarray"),
-    (lambda scores: me.robustness(None), {}, "take Scores, not NoneType"),
-    (lambda scores: me.robustness([scores, scores], distinct_runs=3), {}, "distinct_runs is 3; it is True or False"),
-    (lambda scores: me.baseline_preference(None, "a", "b"), {}, "take Scores, not NoneType"),
-    (lambda scores: me.robustness(scores.sel(runs=["r00", "r01"])), {}, "holds 2 runs; at least 3 are needed"),
-    (me.sample_size, {"sizes": [1, 50]}, "from 2 to 1,000,000"),
-    (me.discriminative_power, {"n_permutations": 0}, "n_permutations is 0"),
-    (me.discriminative_power, {"n_permutations": 10**20}, "out of reach"),
-    (me.discriminative_power, {"n_permutations": 10.5}, "n_permutations is 10.5"),
-    (me.discriminative_power, {"alpha": 0}, "alpha is 0"),
-    (me.discriminative_power, {"alpha": 1}, "alpha is 1"),
-    (me.discriminative_power, {"test": "anova"}, "no test 'anova'"),
-    (me.discriminative_power, {"seed": "a"}, "the seed is 'a'"),
-    (me.discriminative_power, {"seed": 1.5}, "the seed is 1.5"),
-    (me.discriminative_power, {"n_jobs": 0}, "n_jobs is 0"),
-    (me.discriminative_power, {"correction": "holm"}, "allows for all pairs by itself"),
-    (me.discriminative_power, {"test": "paired-t", "correction": "sidak"}, "no correction 'sidak'"),
-    (lambda scores: me.discriminative_power(scores.sel(runs=["r00"])), {}, "holds 1 run; at least 2"),
-    (lambda scores: me.discriminative_power(scores.sel(topics=["t0"])), {}, "holds 1 topic; at least 2"),
-    (lambda scores: me.discriminative_power(scores.values), {}, "take Scores, not"),
-    (lambda scores: me.discriminative_power([scores, scores]), {}, "the collection c is there twice"),
-    (lambda scores: me.discriminative_power([scores, scores.sel(measures="NMD")]), {}, "only like is pooled with like"),
-    (lambda scores: pool(scores, 0.05, 0.01), {}, "has alpha 0.01, the first collection 0.05"),
-    (lambda _: me.pooled_discriminative_power([]), {}, "at least one"),
-    (lambda scores: me.significance_overlap(scores.sel(measures="NMD")), {}, "two measures or more"),
-    (lambda scores: me.significance_contradictions(scores.sel(measures="NMD")), {}, "two measures or more"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("analysis", "options", "message"), REFUSED)
-def test_what_cannot_be_computed_is_refused_by_name(scores, analysis, options, message):
-    with pytest.raises(MetaevalError, match=message):
-        analysis(scores, **options)
 
 
 class TestRankingSimilarity:
@@ -200,24 +144,6 @@ class TestDiscriminativePower:
 
 
 class TestPooledDiscriminativePower:
-    def test_the_papers_pooled_percentages_follow_from_its_counts(self, scores):
-        """LQ 2021, Table 3: NMD, 572 of 1,363 pairs, 42.0 %."""
-        base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100, n_bootstrap=0)
-        found, runs = (38, 48, 71, 68, 65, 84, 116, 82), (12, 14, 19, 19, 19, 22, 22, 22)
-        powers = []
-        for number, (significant, n_runs) in enumerate(zip(found, runs, strict=True)):
-            n_pairs = n_runs * (n_runs - 1) // 2
-            changes = {
-                "collection": str(number), "runs": tuple(map(str, range(n_runs))),
-                "rows": base.rows.assign(significant=significant, pairs=n_pairs),
-                "p_values": np.where(np.arange(n_pairs) < significant, 0.0, 1.0)[None],
-                "means": np.full((n_runs, 1), float(number)),
-                "signature": replace(base.signature, data=(str(number),)),
-            }  # fmt: skip
-            powers.append(replace(base, **changes))
-        row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
-        assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
-
     def test_intervals_are_of_other_topics(self):
         rng = np.random.default_rng(3)
         powers = []
@@ -331,67 +257,6 @@ class TestSampleSize:
         note = "expected τ of more than 80 topics rests on a model of the runs"
         assert note in modelled
         assert note not in seen
-
-
-EXPORTED = {
-    "RankingSimilarity": {"intervals": [*PAIR, "tau", "low", "high"]},
-    "SplitHalfConsistency": {
-        "comparisons": [*PAIR, "difference", "effect_size", "p_value", "significant"], "trials": ["trial"],
-    },
-    "DiscriminativePower": {"differences": [*PAIR, "difference", "low", "high", "finds_more"]},
-    "PooledDiscriminativePower": {
-        "by_collection": ["collection", "measure", "significant", "pairs", "power"],
-        "differences": [*PAIR, "difference", "low", "high", "finds_more"],
-    },
-    "SignificanceContradictions": {"run_pairs": [*PAIR, "run_1", "run_2"]},
-    "BaselinePreference": {"deltas": ["topic"], "quadrants": [*PAIR, "second", "fourth"]},
-}  # fmt: skip
-"""What CSV files and JSON hold besides `rows`."""
-
-
-@pytest.fixture(scope="module")
-def results():
-    scores = make_scores(12)
-    return [*ask_everything(scores), me.ranking_similarity(scores, n_bootstrap=20, confidence=0.8, tau="tau_ap@10")]
-
-
-def test_every_result_says_what_it_is_and_shows_itself_with_its_signature_the_same_on_every_run(results, tmp_path):
-    for number, (result, again) in enumerate(zip(results, ask_everything(make_scores(12)), strict=False)):
-        name = type(result).__name__
-        assert repr(result).startswith(name)
-        assert str(result.signature) in result.to_text()
-        assert "tabular" in result.to_latex()
-        assert result.to_table().to_markdown().count("|") > 8
-        assert json.loads(json.dumps(result.to_dict()))["result"] == name
-        assert result.to_dict() == again.to_dict()
-        assert "metaeval" in result.plot().texts[-1].get_text()
-        if name in (
-            "DiscriminativePower",
-            "RunRanks",
-            "RankingSimilarity",
-            "BaselinePreference",
-        ):  # a kind of chart each
-            suffixes = (".pdf", ".png", ".svg") if number == 0 else (".svg",)
-            first, second = (
-                [path.read_bytes() for path in save_figure(one.plot(), tmp_path / folder, name, suffixes)]
-                for folder, one in (("a", result), ("b", again))
-            )
-            assert first == second, f"the figure of {name} is not the same twice"
-    assert results[-1].to_dict()["settings"]["confidence"] == 0.8
-
-
-def test_everything_that_was_computed_can_be_exported_as_csv_and_json(results, tmp_path):
-    for result in results:
-        name = type(result).__name__
-        result.write_tables(tmp_path, name)
-        exported = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-        details = EXPORTED.get(name, dict.fromkeys(exported.get("details", ()), ()))
-        assert set(exported.get("details", ())) == set(details)
-        for detail, columns in details.items():
-            frame = pd.read_csv(tmp_path / f"{name}-{detail.replace('_', '-')}.csv")
-            assert list(frame.columns)[: len(columns)] == list(columns)
-            rows = pd.DataFrame(exported["details"][detail], columns=frame.columns)
-            pd.testing.assert_frame_equal(rows, frame, check_dtype=False, check_exact=True)
 
 
 def test_signatures_name_data_settings_and_version(scores):

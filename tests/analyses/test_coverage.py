@@ -121,20 +121,6 @@ def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
     )
 
 
-@pytest.mark.parametrize(
-    ("runs", "reference", "message"),
-    [
-        (None, [], "at least one reference measure"),
-        (None, ["Accuracy", "kappa"], "reference measure kappa is not among the scores, which hold Accuracy"),
-        (None, ["Accuracy,kappa"], "give each name a reference of its own, or score the runs with it too"),
-        (["r00"], "MI", "1 run; at least 2"),
-    ],
-)
-def test_what_coverage_cannot_be_computed_of_is_refused(runs, reference, message):
-    with pytest.raises(metaeval.MetaevalError, match=message):
-        metaeval.coverage(scores_of().sel(runs=runs), reference=reference)
-
-
 def flatten(measure):
     """Scores of which one measure is constant."""
     values = scores_of().values.copy()

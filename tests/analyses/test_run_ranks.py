@@ -39,13 +39,6 @@ def test_python_and_the_command_line_rank_by_one_test(tmp_path, capsys, monkeypa
     assert me.run_ranks(power).to_frame()[same].equals(ranks.to_frame()[same])
 
 
-def test_options_of_tests_are_refused_where_runs_were_tested():
-    for options, named in (({"test": "max-t"}, "test"), ({"alpha": 0.1}, "alpha")):
-        for function in (me.run_ranks, me.significance_overlap):
-            with pytest.raises(me.MetaevalError, match=f"^{named}: nothing is tested again"):
-                function(make_power(), **options)
-
-
 def test_ranks_and_their_ends_are_counts_of_better_runs_and_letters_are_shared_where_they_do_not_differ():
     power = make_power(n_runs=12, seed=3, test="bootstrap-t")
     found, pairs = me.run_ranks(power).to_frame(), power.run_pairs()

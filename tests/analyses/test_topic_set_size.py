@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance
 from tests.analyses.made import label
 
@@ -45,18 +44,6 @@ def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise()
 def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
     found = me.topic_set_size(label(np.add.outer([0.1, 0.2], np.linspace(0, 1, 5)), ["AP"]))
     assert found.rows[["topics", "generalisability"]].to_numpy().tolist() == [[2, 1]]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"difference": 0}, "difference is 0"),
-        ({"beta": 1}, "beta is 1"), ({"target": 2}, "target is 2"), ({"n_bootstrap": -1}, "n_bootstrap is -1"),
-    ],
-)  # fmt: skip
-def test_options_out_of_range_are_refused(scores, options, message):
-    with pytest.raises(MetaevalError, match=message):
-        me.topic_set_size(scores, **options)
 
 
 def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(scores):
