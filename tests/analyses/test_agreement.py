@@ -162,16 +162,10 @@ def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):
     assert (found.low < 0.99).all()
 
 
-def test_another_measure_and_another_order_move_no_number(scores, found):
-    options = {"reference": "MQM", "n_permutations": 200, "n_bootstrap": 200}
-    alone = agreement(scores.sel(measures=["good", "MQM"]), **options)
+def test_another_measure_moves_no_number(scores, found):
+    alone = agreement(scores.sel(measures=["good", "MQM"]), reference="MQM", n_permutations=200, n_bootstrap=200)
     for what in ("values", "low", "high"):
         np.testing.assert_allclose(getattr(alone, what)[:, 0], getattr(found, what)[:, 0], rtol=1e-12)
-    turned = scores.sel(runs=scores.runs[::-1], topics=scores.topics[::-1], measures=["cost", "MQM", "bad", "good"])
-    other, back = agreement(turned, **options), [2, 1, 0]
-    np.testing.assert_allclose(other.values[:, back], found.values)
-    np.testing.assert_array_equal(other.clusters[:, back], found.clusters)
-    np.testing.assert_allclose(other.p_values[:, back][:, :, back], found.p_values)
 
 
 @pytest.mark.parametrize(("measure", "direction", "sign"), [("good", "higher", 1), ("cost", "lower", -1)])
