@@ -138,6 +138,17 @@ def test_another_seed_or_collection_name_gives_other_trials_and_signatures_name_
         assert part in signature
 
 
+def test_signatures_state_margins_that_are_not_as_usual():
+    scores = label(np.random.default_rng(5).random((12, 30, 3)), higher_is_better=True)
+    for ask, options in (
+        (me.discriminative_power, {"n_permutations": 20}),
+        (me.ranking_similarity, {}),
+        (me.agreement, {"reference": "a", "statistics": ["tau_a"], "n_permutations": 20}),
+    ):
+        assert "margin 0.2" in str(ask(scores, margin=0.2, n_bootstrap=20, **options).signature)
+        assert "margin" not in str(ask(scores, n_bootstrap=20, **options).signature)
+
+
 def test_a_constant_measure_has_p_values_of_one_and_a_warning():
     values = np.random.default_rng(0).random((4, 6, 2))
     values[..., 1] = 0.25

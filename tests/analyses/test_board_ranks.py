@@ -14,7 +14,7 @@ import metaeval as me
 from metaeval.data.scores import PartialScores
 from metaeval.errors import MetaevalError
 from metaeval.io import read_collections
-from tests.analyses.made import label
+from tests.analyses.made import claim_by_letters, label
 
 FILE = Path(os.environ.get("METAEVAL_DATA", "")) / "evals" / "livebench" / "livebench_13012025.parquet"
 needs_livebench = pytest.mark.skipif(not FILE.is_file(), reason="needs evals/ in the folder that METAEVAL_DATA names")
@@ -51,27 +51,19 @@ def livebench():
 
 @needs_livebench
 @pytest.mark.parametrize(("gaps", "n_runs"), [("complete", 41), ("present", 93)])
-def test_livebench_is_read_as_plainly(livebench, gaps, n_runs):
+def test_livebench_is_ranked_as_by_pandas(livebench, gaps, n_runs):
     tasks, table = livebench
     table = table.dropna() if gaps == "complete" else table
     assert len(table) == n_runs
-    beaten, others = [], []
-    for task in tasks:
-        means = table[task.collection].mean(axis=1).to_numpy()
-        leads = means[:, None] - means[None, :]
-        np.fill_diagonal(leads, np.nan)
-        wins = np.where(np.abs(leads) <= 1e-9, 0.5, leads > 0)
-        beaten.append(np.where(np.isnan(leads), 0, wins).sum(axis=1))
-        others.append((~np.isnan(leads)).sum(axis=1))
-    shares = pd.DataFrame(
-        np.divide(beaten, others, where=np.array(others) > 0, out=np.full(np.shape(beaten), np.nan)).T
-    )
-    expected = {"win-rate": shares.mean(axis=1).to_numpy(), "borda": np.sum(beaten, axis=0)}
-    for aggregate, numbers in expected.items():
+    means = table.T.groupby("task").mean().T.round(9)
+    beaten = means.rank() - 1
+    for aggregate, expected in {
+        "win-rate": (beaten / (means.count() - 1)).mean(axis=1),
+        "borda": beaten.sum(axis=1),
+    }.items():
         found = rank(tasks, aggregate=aggregate, gaps=gaps, n_bootstrap=100).set_index("run").loc[table.index]
-        np.testing.assert_allclose(found["mean"], numbers, atol=1e-9)
-        order = pd.Series(numbers).round(9).rank(ascending=False, method="min")
-        assert found["rank"].tolist() == order.astype(int).tolist()
+        np.testing.assert_allclose(found["mean"], expected, atol=1e-9)
+        assert found["rank"].tolist() == expected.round(9).rank(ascending=False, method="min").tolist()
 
 
 @needs_livebench
@@ -83,13 +75,10 @@ def test_livebench_counts_what_is_partial_and_lacking(livebench):
     assert frame["partial"].tolist() == ((missing > 0) & (missing < 1)).sum(axis=1).tolist()
     assert frame["lacking"].tolist() == (missing == 1).sum(axis=1).tolist()
     assert "160 lack some topics and 92 lack all topics" in found.notes()[0]
-    same = table.nunique() == 1
-    solved = found.tasks.set_index("task")[["all_solve", "none_solve"]]
-    for task, counts in solved.iterrows():
-        ends = table[task].max().max(), table[task].min().min()
-        assert counts.tolist() == [
-            sum(same[topic] and table[topic].max() == end for topic in table[[task]]) for end in ends
-        ]
+    same, highest, lowest = table.nunique() == 1, table.max(), table.min()
+    for task, row in found.tasks.set_index("task").iterrows():
+        ends = (highest[task].max(), lowest[task].min())
+        assert [row["all_solve"], row["none_solve"]] == [(same[task] & (highest[task] == end)).sum() for end in ends]
 
 
 @pytest.mark.parametrize("options", [{}, {"aggregate": "win-rate"}, {"gaps": "present"}])
@@ -156,12 +145,9 @@ def test_the_sentence_says_what_was_resampled_and_every_run_is_drawn():
     assert [text.get_text() for text in axes.get_yticklabels()][::-1] == found.to_frame()["run"].tolist()
 
 
-def other_measure(tasks):
-    return [*tasks[:2], *make_tasks(sizes=(5, 5, 5), measure="BLEU")[2:]]
-
-
 def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
-    found = me.board_ranks(other_measure(make_tasks()), aggregate="win-rate")
+    unlike = [*make_tasks()[:2], *make_tasks(measure="BLEU")[2:]]
+    found = me.board_ranks(unlike, aggregate="win-rate")
     assert found.sentence.startswith("Of 6 runs ranked by mean win rate (3 tasks, ")
 
 
@@ -194,7 +180,5 @@ def test_no_claim_is_against_the_ranking_and_letters_show_the_claims_however_the
     ]  # fmt: skip
     for tasks in [*given, make_tasks(9)]:
         frame = rank(tasks, aggregate=aggregate, n_bootstrap=200)
-        apart = np.triu([[not set(one) & set(two) for two in frame["letters"]] for one in frame["letters"]])
-        assert frame["low"].tolist() == (1 + apart.sum(axis=0)).tolist()
-        assert frame["high"].tolist() == (len(frame) - apart.sum(axis=1)).tolist()
+        assert (frame["low"].tolist(), frame["high"].tolist()) == claim_by_letters(frame)
         assert frame["rank"].between(frame["low"], frame["high"]).all()
