@@ -15,7 +15,7 @@ def label(values, measures=("a", "b", "c"), collection="made", **labels):
     return me.Scores(values, measures=list(measures)[:n_measures], collection=collection, **{**numbered, **labels})
 
 
-def grade(n_runs, n_topics, noise, seed=0, best=1.0):
+def draw_graded(n_runs, n_topics, noise, seed=0, best=1.0):
     """Return an array of runs that are the better the later, of a measure for each size of noise."""
     quality = np.linspace(0, best, n_runs)[:, None, None]
     return quality + np.random.default_rng(seed).normal(size=(n_runs, n_topics, len(noise))) * noise

@@ -12,7 +12,7 @@ import metaeval as me
 from metaeval.analyses import power_pairs
 from metaeval.errors import DirectionWarning, MetaevalWarning
 from metaeval.stats.weighted_correlation import correlate
-from tests.analyses.made import grade, label, relabel
+from tests.analyses.made import draw_graded, label, relabel
 
 TWO = ["NMD", "RNOD"]
 PAIR = ["measure_1", "measure_2"]
@@ -52,7 +52,7 @@ def test_the_reference_of_a_one_sided_correlation_is_the_row(scores):
 
 
 def test_intervals_of_tau_hold_it_narrow_with_more_topics_and_are_certain_where_measures_always_agree(scores):
-    values = grade(12, 100, [1, 1])
+    values = draw_graded(12, 100, [1, 1])
     many, few = (me.ranking_similarity(label(part, TWO, "c")).pairs.iloc[0] for part in (values, values[:, :25]))
     assert many["low"] < many["tau"] < many["high"]
     assert few["low"] < few["tau"] < few["high"]
@@ -67,7 +67,7 @@ def test_intervals_of_tau_hold_it_narrow_with_more_topics_and_are_certain_where_
 
 def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said():
     with pytest.warns(DirectionWarning, match="cost"):
-        me.ranking_similarity(label(grade(4, 5, [1, 1]), ["cost", "NMD"]), n_bootstrap=0)
+        me.ranking_similarity(label(draw_graded(4, 5, [1, 1]), ["cost", "NMD"]), n_bootstrap=0)
 
 
 def test_v_e2_and_effect_sizes_of_consistency_are_those_of_the_trial_by_measure_matrix(scores):
@@ -181,7 +181,7 @@ def test_overlaps_add_up_to_what_each_measure_finds_and_are_those_printed_for_nm
         assert row.sso == pytest.approx(row.b / (row.a + row.b + row.c))
     pair = np.arange(231)
     significant = np.array([pair < 82, (pair >= 11) & (pair < 11 + 125)])
-    power = me.discriminative_power(label(grade(22, 3, [1, 1]), TWO), n_permutations=1)
+    power = me.discriminative_power(label(draw_graded(22, 3, [1, 1]), TWO), n_permutations=1)
     overlap = me.significance_overlap(replace(power, p_values=1.0 - significant))
     row = overlap.to_frame().iloc[0]
     assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)
@@ -222,7 +222,7 @@ def test_rho_between_topics_is_scipys_and_undefined_where_a_topic_tells_no_runs_
     two = scores.sel(topics=["t0", "t1"])
     expected = [scipy.stats.spearmanr(two.values[:, 0, m], two.values[:, 1, m]).statistic for m in range(3)]
     assert me.robustness(two).to_frame()["mean"].tolist() == pytest.approx(expected)
-    values = grade(4, 3, [1])
+    values = draw_graded(4, 3, [1])
     values[:, 0] = 0.5
     row = me.robustness(label(values, ["NMD"])).to_frame().iloc[0]
     assert (row["pairs"], row["undefined"]) == (1, 2)
@@ -269,7 +269,7 @@ def test_expected_tau_goes_on_as_far_as_predictions_were_checked_and_is_said_to_
 def many():
     """Twelve runs in no order of labels, two measures that disagree."""
     names = np.random.default_rng(3).permutation([f"r{i}" for i in range(12)])
-    return label(grade(12, 30, [0.3, 0.3]) * [1, -1], ["nDCG", "AP"], "c", runs=names)
+    return label(draw_graded(12, 30, [0.3, 0.3]) * [1, -1], ["nDCG", "AP"], "c", runs=names)
 
 
 @pytest.fixture(scope="module")

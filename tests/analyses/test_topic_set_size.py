@@ -7,14 +7,13 @@ import pytest
 
 import metaeval as me
 from metaeval.stats.anova import residual_variance
-from tests.analyses.made import label
+from tests.analyses.made import draw_graded, label
 
 
 @pytest.fixture(scope="module")
 def scores():
-    rng = np.random.default_rng(0)
-    quality = np.linspace(0.2, 0.6, 12)[:, None, None]
-    values = quality + rng.normal(0, 0.1, (1, 40, 2)) + rng.normal(0, [0.1, 0.2], (12, 40, 2))
+    topics = np.random.default_rng(1).normal(0, 0.1, (1, 40, 2))
+    values = 0.2 + topics + draw_graded(12, 40, [0.1, 0.2], best=0.4)
     return label(values, ["AP", "RR"], "c")
 
 
