@@ -15,6 +15,12 @@ def label(values, measures=("a", "b", "c"), collection="made", **labels):
     return me.Scores(values, measures=list(measures)[:n_measures], collection=collection, **{**numbered, **labels})
 
 
+def draw_graded(n_runs, n_topics, noise, seed=0, best=1.0):
+    """Return an array of runs that are the better the later, of a measure for each size of noise."""
+    quality = np.linspace(0, best, n_runs)[:, None, None]
+    return quality + np.random.default_rng(seed).normal(size=(n_runs, n_topics, len(noise))) * noise
+
+
 def relabel(scores, values, measures=None, **labels):
     """Return other scores of the same runs and topics."""
     names = scores.measures if measures is None else measures
@@ -41,6 +47,12 @@ def ask_everything(scores):
         yield me.significance_contradictions(power)
         yield me.agreement(scores, reference=str(scores.measures[0]), n_permutations=10, n_bootstrap=20)
         yield me.coverage(scores, reference=str(scores.measures[0]), n_bootstrap=20)
+
+
+def claim_by_letters(ranks):
+    """Return the ends of the ranks of runs, the best first, if runs that share no letter differ."""
+    apart = np.triu([[not set(one) & set(two) for two in ranks["letters"]] for one in ranks["letters"]])
+    return (1 + apart.sum(axis=0)).tolist(), (len(ranks) - apart.sum(axis=1)).tolist()
 
 
 def run_command(words, monkeypatch, capsys):

@@ -10,394 +10,256 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.analyses import power_pairs
-from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
-from metaeval.show.drawing import save_figure
+from metaeval.errors import DirectionWarning, MetaevalWarning
 from metaeval.stats.weighted_correlation import correlate
-from tests.analyses.made import ask_everything, label, relabel
+from tests.analyses.made import draw_graded, label, relabel
 
 TWO = ["NMD", "RNOD"]
 PAIR = ["measure_1", "measure_2"]
 
 
-def make_scores(n_runs=8):
+@pytest.fixture(scope="module")
+def scores():
     """Runs of graded quality on forty topics; higher is better for the first measure, lower for the others."""
     rng = np.random.default_rng(5)
-    quality = np.linspace(0.3, 0.7, n_runs)[:, None, None] + rng.normal(0, 0.08, (n_runs, 40, 1))
-    noise = rng.normal(0, 0.15, (n_runs, 40, 1))
+    quality = np.linspace(0.3, 0.7, 8)[:, None, None] + rng.normal(0, 0.08, (8, 40, 1))
+    noise = rng.normal(0, 0.15, (8, 40, 1))
     values = np.clip(np.concatenate([quality, 1 - quality, 1 - quality + noise], axis=-1), 0, 1)
     return label(values, ["Accuracy", *TWO], "c", topics=[f"t{t}" for t in range(40)])
 
 
 @pytest.fixture(scope="module")
-def scores():
-    return make_scores()
+def power(scores):
+    return me.discriminative_power(scores, n_permutations=500)
 
 
-def pool(scores, *alphas):
-    """Power of the same scores under other names, each with its α, together."""
-    each = [
-        me.discriminative_power(replace(scores, collection=str(n)), alpha=alpha, n_permutations=50)
-        for n, alpha in enumerate(alphas)
-    ]
-    return me.pooled_discriminative_power(each)
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+def test_similarity_is_scipys_tau_with_the_directions_of_measures(scores, variant):
+    means = scores.means() * [1, -1, -1]
+    frame = me.ranking_similarity(scores, tau=variant, n_bootstrap=0).to_frame()
+    for one, two in (("Accuracy", "NMD"), ("NMD", "RNOD"), ("Accuracy", "RNOD")):
+        assert frame.loc[one, two] == pytest.approx(scipy.stats.kendalltau(means[one], means[two]).statistic)
 
 
-REFUSED = [
-    (me.ranking_similarity, {"n_bootstrap": -1}, "n_bootstrap is -1"),
-    (me.ranking_similarity, {"tau": "tau_c"}, "no rank correlation 'tau_c'"),
-    (me.ranking_similarity, {"tau": "tau_b@9"}, "tau=tau_b@9: c holds 8 runs; use at most tau_b@8"),
-    (me.ranking_similarity, {"seed": None}, "seed is None"),
-    (me.split_half_consistency, {"size": 21}, "need 42; there are 40"),
-    (lambda _: me.split_half_consistency(label(np.ones((3, 8, 2)), TWO), tau="tau_b", n_trials=10), {},
-     "τ_b is not defined where all runs are tied"),
-    (me.baseline_preference, {"first": "r00", "second": "x"}, "no run 'x'"),
-    (me.baseline_preference, {"first": "r00", "second": "r00"}, "two different"),
-    (lambda scores: me.robustness([scores]), {}, "at least two"),
-    (lambda scores: me.robustness(scores.values), {}, "take Scores, not ndarray"),
-    (lambda scores: me.robustness(None), {}, "take Scores, not NoneType"),
-    (lambda scores: me.robustness([scores, scores], distinct_runs=3), {}, "distinct_runs is 3; it is True or False"),
-    (lambda scores: me.baseline_preference(None, "a", "b"), {}, "take Scores, not NoneType"),
-    (lambda scores: me.robustness(scores.sel(runs=["r00", "r01"])), {}, "holds 2 runs; at least 3 are needed"),
-    (me.sample_size, {"sizes": [1, 50]}, "from 2 to 1,000,000"),
-    (me.discriminative_power, {"n_permutations": 0}, "n_permutations is 0"),
-    (me.discriminative_power, {"n_permutations": 10**20}, "out of reach"),
-    (me.discriminative_power, {"n_permutations": 10.5}, "n_permutations is 10.5"),
-    (me.discriminative_power, {"alpha": 0}, "alpha is 0"),
-    (me.discriminative_power, {"alpha": 1}, "alpha is 1"),
-    (me.discriminative_power, {"test": "anova"}, "no test 'anova'"),
-    (me.discriminative_power, {"seed": "a"}, "the seed is 'a'"),
-    (me.discriminative_power, {"seed": 1.5}, "the seed is 1.5"),
-    (me.discriminative_power, {"n_jobs": 0}, "n_jobs is 0"),
-    (me.discriminative_power, {"correction": "holm"}, "allows for all pairs by itself"),
-    (me.discriminative_power, {"test": "paired-t", "correction": "sidak"}, "no correction 'sidak'"),
-    (lambda scores: me.discriminative_power(scores.sel(runs=["r00"])), {}, "holds 1 run; at least 2"),
-    (lambda scores: me.discriminative_power(scores.sel(topics=["t0"])), {}, "holds 1 topic; at least 2"),
-    (lambda scores: me.discriminative_power(scores.values), {}, "take Scores, not"),
-    (lambda scores: me.discriminative_power([scores, scores]), {}, "the collection c is there twice"),
-    (lambda scores: me.discriminative_power([scores, scores.sel(measures="NMD")]), {}, "only like is pooled with like"),
-    (lambda scores: pool(scores, 0.05, 0.01), {}, "has alpha 0.01, the first collection 0.05"),
-    (lambda _: me.pooled_discriminative_power([]), {}, "at least one"),
-    (lambda scores: me.significance_overlap(scores.sel(measures="NMD")), {}, "two measures or more"),
-    (lambda scores: me.significance_contradictions(scores.sel(measures="NMD")), {}, "two measures or more"),
-]  # fmt: skip
+def test_the_reference_of_a_one_sided_correlation_is_the_row(scores):
+    found = me.ranking_similarity(scores, n_bootstrap=0, tau="tau_ap")
+    means = (scores.values * [1, -1, -1]).mean(axis=1)
+    for one, two in ((0, 2), (2, 0)):
+        assert found.tau[one, two] == pytest.approx(correlate(means[:, one], means[:, two], "tau_ap"))
+    assert len(found.pairs) == 6
+    assert "rows are the reference" in found.to_table().whole_caption
+    assert found.to_table().frame.shape == (3, 3)
 
 
-@pytest.mark.parametrize(("analysis", "options", "message"), REFUSED)
-def test_what_cannot_be_computed_is_refused_by_name(scores, analysis, options, message):
-    with pytest.raises(MetaevalError, match=message):
-        analysis(scores, **options)
+def test_intervals_of_tau_hold_it_narrow_with_more_topics_and_are_certain_where_measures_always_agree(scores):
+    values = draw_graded(12, 100, [1, 1])
+    many, few = (me.ranking_similarity(label(part, TWO, "c")).pairs.iloc[0] for part in (values, values[:, :25]))
+    assert many["low"] < many["tau"] < many["high"]
+    assert few["low"] < few["tau"] < few["high"]
+    assert many["high"] - many["low"] < few["high"] - few["low"]
+    same = me.ranking_similarity(label(np.repeat(values[:, :25, :1], 2, axis=2), TWO)).pairs
+    assert same[["low", "high"]].to_numpy().tolist() == [[1, 1]]
+    without = me.ranking_similarity(scores)
+    assert without.pairs["low"].isna().all()
+    assert "needs 10 runs and 25 topics to cover what it claims; there are 8 and 40" in without.to_text()
+    assert not me.ranking_similarity(scores, n_bootstrap=0).no_interval
 
 
-class TestRankingSimilarity:
-    @pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
-    def test_tau_is_scipys_with_the_directions_of_measures(self, scores, variant):
-        means = scores.means() * [1, -1, -1]
-        frame = me.ranking_similarity(scores, tau=variant, n_bootstrap=0).to_frame()
-        for one, two in (("Accuracy", "NMD"), ("NMD", "RNOD"), ("Accuracy", "RNOD")):
-            assert frame.loc[one, two] == pytest.approx(scipy.stats.kendalltau(means[one], means[two]).statistic)
-
-    def test_the_reference_of_a_one_sided_correlation_is_the_row(self, scores):
-        found = me.ranking_similarity(scores, n_bootstrap=0, tau="tau_ap")
-        means = (scores.values * [1, -1, -1]).mean(axis=1)
-        for one, two in ((0, 2), (2, 0)):
-            assert found.tau[one, two] == pytest.approx(correlate(means[:, one], means[:, two], "tau_ap"))
-        assert len(found.pairs) == 6
-        assert "rows are the reference" in found.to_table().whole_caption
-        assert found.to_table().frame.shape == (3, 3)
-
-    def test_the_interval_holds_the_value_and_narrows_with_more_topics(self):
-        values = np.linspace(0, 1, 12)[:, None, None] + np.random.default_rng(0).normal(0, 1, (12, 100, 2))
-        many, few = (me.ranking_similarity(label(part, TWO, "c")).pairs.iloc[0] for part in (values, values[:, :25]))
-        assert many["low"] < many["tau"] < many["high"]
-        assert few["low"] < few["tau"] < few["high"]
-        assert many["high"] - many["low"] < few["high"] - few["low"]
-
-    def test_too_few_runs_or_topics_have_no_interval_and_the_reason_is_said(self, scores):
-        found = me.ranking_similarity(scores)
-        assert found.pairs["low"].isna().all()
-        assert "needs 10 runs and 25 topics to cover what it claims; there are 8 and 40" in found.to_text()
-        assert not me.ranking_similarity(scores, n_bootstrap=0).no_interval
-
-    def test_two_measures_that_always_agree_have_a_certain_tau(self):
-        values = np.repeat(np.random.default_rng(0).random((10, 25, 1)), 2, axis=2)
-        found = me.ranking_similarity(label(values, TWO)).pairs
-        assert found[["low", "high"]].to_numpy().tolist() == [[1, 1]]
-
-    def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said(self):
-        plain = label(np.random.default_rng(0).random((4, 5, 2)), ["cost", "NMD"])
-        with pytest.warns(DirectionWarning, match="cost"):
-            me.ranking_similarity(plain, n_bootstrap=0)
+def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said():
+    with pytest.warns(DirectionWarning, match="cost"):
+        me.ranking_similarity(label(draw_graded(4, 5, [1, 1]), ["cost", "NMD"]), n_bootstrap=0)
 
 
-class TestSplitHalfConsistency:
-    def test_v_e2_and_effect_sizes_are_those_of_the_trial_by_measure_matrix(self, scores):
-        result = me.split_half_consistency(scores, n_trials=200)
-        tau = result.tau
-        residual = tau - tau.mean(axis=0) - tau.mean(axis=1, keepdims=True) + tau.mean()
-        variance = (residual**2).sum() / ((tau.shape[0] - 1) * (tau.shape[1] - 1))
-        assert result.residual_variance == pytest.approx(variance)
-        gap = result.means[0] - result.means[2]
-        assert result.effect_sizes[0, 2] == pytest.approx(gap / np.sqrt(variance))
-        settings = result.to_dict()["settings"]
-        assert settings["residual_variance"] == result.residual_variance
-        assert settings["sizes"] == list(result.sizes)
+def test_v_e2_and_effect_sizes_of_consistency_are_those_of_the_trial_by_measure_matrix(scores):
+    result = me.split_half_consistency(scores, n_trials=200)
+    tau = result.tau
+    residual = tau - tau.mean(axis=0) - tau.mean(axis=1, keepdims=True) + tau.mean()
+    variance = (residual**2).sum() / ((tau.shape[0] - 1) * (tau.shape[1] - 1))
+    assert result.residual_variance == pytest.approx(variance)
+    gap = result.means[0] - result.means[2]
+    assert result.effect_sizes[0, 2] == pytest.approx(gap / np.sqrt(variance))
+    settings = result.to_dict()["settings"]
+    assert (settings["residual_variance"], settings["sizes"]) == (result.residual_variance, list(result.sizes))
 
-    @pytest.mark.parametrize(("p_values", "marks"), [((0.01, 0.01, 0.5), [2, 0, 0]), ((0.01, 0.5, 0.5), [0, 0, 0])])
-    def test_marks_count_the_worst_measures_that_are_all_outperformed(self, scores, p_values, marks):
-        """The first beats both others; it beats the second only, so that not even the worst one counts."""
-        base = me.split_half_consistency(scores, n_trials=10)
+
+def test_marks_of_consistency_count_the_worst_measures_that_are_all_outperformed(scores):
+    """The first beats both others; it beats the second only, so that not even the worst one counts; and there is one."""
+    base = me.split_half_consistency(scores, n_trials=10)
+    for p_values, marks in (((0.01, 0.01, 0.5), [2, 0, 0]), ((0.01, 0.5, 0.5), [0, 0, 0])):
         found = replace(base, tau=np.tile([0.9, 0.7, 0.5], (10, 1)), p_values=np.array(p_values))
         assert found.outperforms.tolist() == marks
-
-    def test_a_single_measure_has_consistency_and_no_test(self, scores):
-        result = me.split_half_consistency(scores.sel(measures="NMD"), n_trials=50)
-        assert result.to_frame()["outperforms"].tolist() == [0]
-        assert np.isnan(result.residual_variance)
+    alone = me.split_half_consistency(scores.sel(measures="NMD"), n_trials=50)
+    assert alone.to_frame()["outperforms"].tolist() == [0]
+    assert np.isnan(alone.residual_variance)
 
 
-class TestDiscriminativePower:
-    @pytest.mark.parametrize("test", ["randomised-tukey-hsd", "bootstrap-t", "paired-t"])
-    def test_more_power_is_told_where_the_difference_is_large_and_the_measures_are_paired(self, test):
-        noise = np.random.default_rng(0).normal(size=(12, 60, 1)) * [0.3, 0.3, 2.0]
-        scores = label(np.linspace(0, 1, 12)[:, None, None] + noise, [*TWO, "JSD"], "c")
-        power = me.discriminative_power(scores, n_permutations=300, test=test, n_bootstrap=200)
-        rows = power.differences.set_index(PAIR)
-        assert rows["finds_more"].tolist() == ["cannot tell", "NMD", "RNOD"]
-        same = rows.loc[("NMD", "RNOD")]  # nothing but the step of one pair of runs: the scores are the same
-        assert [same["low"], same["difference"], same["high"]] == pytest.approx([-1 / 66, 0, 1 / 66])
-        own = power.to_frame()
-        assert ((own["low"] <= own["power"]) & (own["power"] <= own["high"]) & (own["low"] < own["high"])).all()
-        assert "finds more than" in power.to_text()
-
-    def test_frames_hold_means_and_shares_of_trials_and_few_runs_have_no_interval(self, scores):
-        power = me.discriminative_power(scores, n_permutations=200)
-        assert list(power.summary()) == ["measure", "significant", "pairs", "power", "mc_se"]
-        frame = power.run_pairs()
-        assert " ".join(frame) == "measure run_a run_b mean_a mean_b count p_value difference low high d d_low d_high"
-        assert len(frame) == 3 * 28
-        assert np.allclose(frame["p_value"], frame["count"] / 200)
-        pair = frame.iloc[30]
-        assert pair["mean_a"] == pytest.approx(scores.means().loc[pair["run_a"], pair["measure"]])
-        assert set(power.differences["finds_more"]) == {"cannot tell"}
-        assert "there are 8 and 40" in power.to_text()
-        assert all((np.diff(line.y) <= 0).all() for line in power.charts()[0].lines)
-
-    def test_another_seed_or_collection_name_gives_other_trials(self, scores):
-        renamed = replace(scores, collection="another")
-        counts = [
-            me.discriminative_power(each, n_permutations=500, seed=seed).counts
-            for each, seed in ((scores, 0), (scores, 1), (renamed, 0))
-        ]
-        assert not np.array_equal(counts[0], counts[1])
-        assert not np.array_equal(counts[0], counts[2])
-
-    def test_a_constant_measure_has_p_values_of_one_and_a_warning(self):
-        values = np.random.default_rng(0).random((4, 6, 2))
-        values[..., 1] = 0.25
-        with pytest.warns(MetaevalWarning, match="NMD gives all runs the same score"):
-            power = me.discriminative_power(label(values, ["Accuracy", "NMD"]), n_permutations=100)
-        assert (power.p_values[1] == 1).all()
+@pytest.mark.parametrize("test", ["randomised-tukey-hsd", "bootstrap-t", "paired-t"])
+def test_more_power_is_told_where_the_difference_is_large_and_the_measures_are_paired(test):
+    noise = np.random.default_rng(0).normal(size=(12, 60, 1)) * [0.3, 0.3, 2.0]
+    scores = label(np.linspace(0, 1, 12)[:, None, None] + noise, [*TWO, "JSD"], "c")
+    power = me.discriminative_power(scores, n_permutations=300, test=test, n_bootstrap=200)
+    rows = power.differences.set_index(PAIR)
+    assert rows["finds_more"].tolist() == ["cannot tell", "NMD", "RNOD"]
+    same = rows.loc[("NMD", "RNOD")]  # nothing but the step of one pair of runs: the scores are the same
+    assert [same["low"], same["difference"], same["high"]] == pytest.approx([-1 / 66, 0, 1 / 66])
+    own = power.to_frame()
+    assert ((own["low"] <= own["power"]) & (own["power"] <= own["high"]) & (own["low"] < own["high"])).all()
+    assert "finds more than" in power.to_text()
 
 
-class TestPooledDiscriminativePower:
-    def test_the_papers_pooled_percentages_follow_from_its_counts(self, scores):
-        """LQ 2021, Table 3: NMD, 572 of 1,363 pairs, 42.0 %."""
-        base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100, n_bootstrap=0)
-        found, runs = (38, 48, 71, 68, 65, 84, 116, 82), (12, 14, 19, 19, 19, 22, 22, 22)
-        powers = []
-        for number, (significant, n_runs) in enumerate(zip(found, runs, strict=True)):
-            n_pairs = n_runs * (n_runs - 1) // 2
-            changes = {
-                "collection": str(number), "runs": tuple(map(str, range(n_runs))),
-                "rows": base.rows.assign(significant=significant, pairs=n_pairs),
-                "p_values": np.where(np.arange(n_pairs) < significant, 0.0, 1.0)[None],
-                "means": np.full((n_runs, 1), float(number)),
-                "signature": replace(base.signature, data=(str(number),)),
-            }  # fmt: skip
-            powers.append(replace(base, **changes))
-        row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
-        assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
-
-    def test_intervals_are_of_other_topics(self):
-        rng = np.random.default_rng(3)
-        powers = []
-        for number in range(3):
-            runs = rng.normal(0, 0.1 + 0.3 * number, (12, 1, 1))
-            values = runs + rng.normal(size=(12, 30, 2)) * [0.3, 1.0]
-            scores = label(values, ["AP", "RR"], str(number))
-            powers.append(me.discriminative_power(scores, n_permutations=200, n_bootstrap=300))
-        pooled = me.pooled_discriminative_power(powers)
-        row = pooled.to_frame().iloc[0]
-        assert row["low"] < row["power"] < row["high"]
-        (gap,) = pooled.differences.itertuples()
-        pairs = 66 * np.array([power.over_topics.shares @ [1, -1] for power in powers])
-        by_hand = gap.difference + np.array([-1.96, 1.96]) * (pairs.sum(axis=0) / 198).std(ddof=1) * np.sqrt(30 / 29)
-        assert [gap.low, gap.high] == pytest.approx(by_hand, abs=0.02)
+def test_frames_of_power_hold_means_and_shares_of_trials_and_few_runs_have_no_interval(scores, power):
+    assert list(power.summary()) == ["measure", "significant", "pairs", "power", "mc_se"]
+    frame = power.run_pairs()
+    assert " ".join(frame) == "measure run_a run_b mean_a mean_b count p_value difference low high d d_low d_high"
+    assert len(frame) == 3 * 28
+    assert np.allclose(frame["p_value"], frame["count"] / 500)
+    pair = frame.iloc[30]
+    assert pair["mean_a"] == pytest.approx(scores.means().loc[pair["run_a"], pair["measure"]])
+    assert set(power.differences["finds_more"]) == {"cannot tell"}
+    assert "there are 8 and 40" in power.to_text()
+    assert all((np.diff(line.y) <= 0).all() for line in power.charts()[0].lines)
 
 
-class TestSignificance:
-    def test_a_b_and_c_add_up_to_what_each_measure_finds(self, scores):
-        power = me.discriminative_power(scores, n_permutations=500)
-        found = power.summary().set_index("measure")["significant"]
-        for row in me.significance_overlap(power).to_frame().itertuples():
-            assert (row.a + row.b, row.b + row.c) == (found[row.measure_1], found[row.measure_2])
-            assert row.sso == pytest.approx(row.b / (row.a + row.b + row.c))
-
-    def test_the_overlap_printed_for_nmd_and_rnod_on_dialeval_dq_s(self):
-        """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
-        pair = np.arange(231)
-        significant = np.array([pair < 82, (pair >= 11) & (pair < 11 + 125)])
-        two = label(np.random.default_rng(0).random((22, 3, 2)), TWO)
-        power = replace(me.discriminative_power(two, n_permutations=1), p_values=1.0 - significant)
-        overlap = me.significance_overlap(power)
-        row = overlap.to_frame().iloc[0]
-        assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)
-        assert "52.2 (11/71/54)" in overlap.to_text()
-
-    def test_a_contradiction_names_who_says_what(self):
-        up = np.add.outer([0.1, 0.45, 0.8], np.linspace(0, 0.05, 15))
-        scores = label(np.stack([up, up, up[::-1]], axis=-1), ["NMD", "Accuracy", "RNOD"])
-        found = me.significance_contradictions(me.discriminative_power(scores, n_permutations=500))
-        counts = found.to_frame().set_index(PAIR)["contradictions"]
-        assert counts.to_dict() == {("NMD", "Accuracy"): 3, ("NMD", "RNOD"): 3, ("Accuracy", "RNOD"): 0}
-        pairs = found.run_pairs()
-        assert len(pairs) == 6
-        assert ("NMD", "Accuracy", "r00", "r02") in set(pairs.itertuples(index=False, name=None))
-
-
-class TestBaselinePreference:
-    def test_wins_losses_ties_and_quadrants_by_hand(self):
-        values = np.array([[[0.1, 0.9], [0.4, 0.2], [0.3, 0.3]], [[0.2, 0.5], [0.4 + 1e-12, 0.1], [0.1, 0.4]]])
-        found = me.baseline_preference(label(values, TWO), "r00", "r01")
-        assert found.to_frame().to_numpy().tolist() == [[1, 1, 1], [1, 2, 0]]
-        row = found.quadrants().iloc[0]
-        assert (row["second"], row["fourth"]) == (1, 1)
-
-    def test_pearson_and_its_interval_are_scipys_where_deltas_vary(self, scores):
-        found = me.baseline_preference(scores, "r00", "r07")
-        row = found.quadrants().set_index(PAIR).loc[tuple(TWO)]
-        expected = scipy.stats.pearsonr(found.deltas[:, 1], found.deltas[:, 2])
-        interval = expected.confidence_interval()
-        assert [row["r"], row["low"], row["high"]] == pytest.approx([expected.statistic, interval.low, interval.high])
-        constant = me.baseline_preference(label(np.ones((2, 3, 2)), TWO), "r00", "r01")
-        assert constant.quadrants()["r"].isna().all()
-        assert constant.to_frame()["tied"].tolist() == [3, 3]
-
-
-class TestRobustness:
-    def test_rho_between_topics_is_scipys(self, scores):
-        two = scores.sel(topics=["t0", "t1"])
-        expected = [scipy.stats.spearmanr(two.values[:, 0, m], two.values[:, 1, m]).statistic for m in range(3)]
-        assert me.robustness(two).to_frame()["mean"].tolist() == pytest.approx(expected)
-
-    def test_a_topic_that_tells_no_runs_apart_is_counted_as_undefined(self):
-        values = np.random.default_rng(0).random((4, 3, 1))
-        values[:, 0] = 0.5
-        row = me.robustness(label(values, ["NMD"])).to_frame().iloc[0]
-        assert (row["pairs"], row["undefined"]) == (1, 2)
-
-    def test_collections_are_joined_by_run_name_and_runs_that_not_all_have_are_named(self, scores):
-        same = relabel(scores, scores.values[::-1], runs=scores.runs[::-1], collection="d")
-        with pytest.warns(MetaevalWarning, match="c and d have the same scores"):
-            found = me.robustness([scores, same])
-        assert found.to_frame()["mean"].tolist() == pytest.approx([1, 1, 1])
-        fewer = replace(scores.sel(runs=scores.runs[:4], topics=scores.topics[:9]), collection="d")
-        with pytest.warns(MetaevalWarning, match="left out: r04"):
-            found = me.robustness([scores, fewer])
-        assert found.runs == scores.runs[:4]
-        assert found.to_dict()["settings"]["runs"] == list(found.runs)
-
-
-class TestSampleSize:
-    def test_more_topics_rank_runs_more_consistently(self, scores):
-        frame = me.sample_size(scores, sizes=[4, 10, 20, 40, 80], n_trials=100).to_frame()
-        rows = frame[frame["measure"] == "RNOD"]
-        assert rows["mean_tau"].iloc[:3].is_monotonic_increasing
-        assert np.isnan(rows["mean_tau"].iloc[3])
-        assert rows["expected_tau"].is_monotonic_increasing
-        assert rows["true_tau"].is_monotonic_increasing
-        assert rows["expected_tau"].iloc[2] == pytest.approx(rows["mean_tau"].iloc[2], abs=0.02)
-
-    def test_expected_tau_goes_on_as_far_as_predictions_were_checked(self, scores):
-        found = me.sample_size(scores, sizes=[40, 160, 400], n_trials=20)
-        by_size = found.to_frame().set_index("topics")
-        assert (by_size["expected_tau"] <= by_size["true_tau"]).loc[:160].all()
-        assert by_size["expected_tau"].loc[400].isna().all()  # further than predictions were checked
-        assert "No interval: it needs 10 runs" in found.to_table().whole_caption
-        assert "checked with up to 4 times as many topics" in found.notes()[-1]
-
-    def test_beyond_twice_the_topics_a_note_says_that_it_is_the_model_that_speaks(self, scores):
-        modelled, seen = (me.sample_size(scores, sizes=[size], n_trials=5).notes(short=True) for size in (81, 80))
-        note = "expected τ of more than 80 topics rests on a model of the runs"
-        assert note in modelled
-        assert note not in seen
-
-
-EXPORTED = {
-    "RankingSimilarity": {"intervals": [*PAIR, "tau", "low", "high"]},
-    "SplitHalfConsistency": {
-        "comparisons": [*PAIR, "difference", "effect_size", "p_value", "significant"], "trials": ["trial"],
-    },
-    "DiscriminativePower": {"differences": [*PAIR, "difference", "low", "high", "finds_more"]},
-    "PooledDiscriminativePower": {
-        "by_collection": ["collection", "measure", "significant", "pairs", "power"],
-        "differences": [*PAIR, "difference", "low", "high", "finds_more"],
-    },
-    "SignificanceContradictions": {"run_pairs": [*PAIR, "run_1", "run_2"]},
-    "BaselinePreference": {"deltas": ["topic"], "quadrants": [*PAIR, "second", "fourth"]},
-}  # fmt: skip
-"""What CSV files and JSON hold besides `rows`."""
-
-
-@pytest.fixture(scope="module")
-def results():
-    scores = make_scores(12)
-    return [*ask_everything(scores), me.ranking_similarity(scores, n_bootstrap=20, confidence=0.8, tau="tau_ap@10")]
-
-
-def test_every_result_says_what_it_is_and_shows_itself_with_its_signature_the_same_on_every_run(results, tmp_path):
-    for number, (result, again) in enumerate(zip(results, ask_everything(make_scores(12)), strict=False)):
-        name = type(result).__name__
-        assert repr(result).startswith(name)
-        assert str(result.signature) in result.to_text()
-        assert "tabular" in result.to_latex()
-        assert result.to_table().to_markdown().count("|") > 8
-        assert json.loads(json.dumps(result.to_dict()))["result"] == name
-        assert result.to_dict() == again.to_dict()
-        assert "metaeval" in result.plot().texts[-1].get_text()
-        if name in (
-            "DiscriminativePower",
-            "RunRanks",
-            "RankingSimilarity",
-            "BaselinePreference",
-        ):  # a kind of chart each
-            suffixes = (".pdf", ".png", ".svg") if number == 0 else (".svg",)
-            first, second = (
-                [path.read_bytes() for path in save_figure(one.plot(), tmp_path / folder, name, suffixes)]
-                for folder, one in (("a", result), ("b", again))
-            )
-            assert first == second, f"the figure of {name} is not the same twice"
-    assert results[-1].to_dict()["settings"]["confidence"] == 0.8
-
-
-def test_everything_that_was_computed_can_be_exported_as_csv_and_json(results, tmp_path):
-    for result in results:
-        name = type(result).__name__
-        result.write_tables(tmp_path, name)
-        exported = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-        details = EXPORTED.get(name, dict.fromkeys(exported.get("details", ()), ()))
-        assert set(exported.get("details", ())) == set(details)
-        for detail, columns in details.items():
-            frame = pd.read_csv(tmp_path / f"{name}-{detail.replace('_', '-')}.csv")
-            assert list(frame.columns)[: len(columns)] == list(columns)
-            rows = pd.DataFrame(exported["details"][detail], columns=frame.columns)
-            pd.testing.assert_frame_equal(rows, frame, check_dtype=False, check_exact=True)
-
-
-def test_signatures_name_data_settings_and_version(scores):
+def test_another_seed_or_collection_name_gives_other_trials_and_signatures_name_them(scores, power):
+    for other in (
+        me.discriminative_power(scores, n_permutations=500, seed=1),
+        me.discriminative_power(replace(scores, collection="another"), n_permutations=500),
+    ):
+        assert not np.array_equal(power.counts, other.counts)
     signature = str(me.discriminative_power(scores, n_permutations=1234, seed=7).signature)
-    said = f"c@{scores.fingerprint}|8 runs × 40 topics|Accuracy, NMD, RNOD|B 1,234|seed 7|{me.__version__}"
-    assert [part for part in said.split("|") if part not in signature] == []
+    for part in (
+        f"c@{scores.fingerprint}",
+        "8 runs × 40 topics",
+        "Accuracy, NMD, RNOD",
+        "B 1,234",
+        "seed 7",
+        me.__version__,
+    ):
+        assert part in signature
+
+
+def test_signatures_state_margins_that_are_not_as_usual():
+    scores = label(np.random.default_rng(5).random((12, 30, 3)), higher_is_better=True)
+    for ask, options in (
+        (me.discriminative_power, {"n_permutations": 20}),
+        (me.ranking_similarity, {}),
+        (me.agreement, {"reference": "a", "statistics": ["tau_a"], "n_permutations": 20}),
+    ):
+        assert "margin 0.2" in str(ask(scores, margin=0.2, n_bootstrap=20, **options).signature)
+        assert "margin" not in str(ask(scores, n_bootstrap=20, **options).signature)
+
+
+def test_a_constant_measure_has_p_values_of_one_and_a_warning():
+    values = np.random.default_rng(0).random((4, 6, 2))
+    values[..., 1] = 0.25
+    with pytest.warns(MetaevalWarning, match="NMD gives all runs the same score"):
+        power = me.discriminative_power(label(values, ["Accuracy", "NMD"]), n_permutations=100)
+    assert (power.p_values[1] == 1).all()
+
+
+def test_intervals_of_pooled_power_are_of_other_topics():
+    rng = np.random.default_rng(3)
+    powers = []
+    for number in range(3):
+        values = rng.normal(0, 0.1 + 0.3 * number, (12, 1, 1)) + rng.normal(size=(12, 30, 2)) * [0.3, 1.0]
+        scores = label(values, ["AP", "RR"], str(number))
+        powers.append(me.discriminative_power(scores, n_permutations=200, n_bootstrap=300))
+    pooled = me.pooled_discriminative_power(powers)
+    row = pooled.to_frame().iloc[0]
+    assert row["low"] < row["power"] < row["high"]
+    (gap,) = pooled.differences.itertuples()
+    pairs = 66 * np.array([power.over_topics.shares @ [1, -1] for power in powers])
+    by_hand = gap.difference + np.array([-1.96, 1.96]) * (pairs.sum(axis=0) / 198).std(ddof=1) * np.sqrt(30 / 29)
+    assert [gap.low, gap.high] == pytest.approx(by_hand, abs=0.02)
+
+
+def test_overlaps_add_up_to_what_each_measure_finds_and_are_those_printed_for_nmd_and_rnod_on_dialeval_dq_s(power):
+    """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
+    found = power.summary().set_index("measure")["significant"]
+    for row in me.significance_overlap(power).to_frame().itertuples():
+        assert (row.a + row.b, row.b + row.c) == (found[row.measure_1], found[row.measure_2])
+        assert row.sso == pytest.approx(row.b / (row.a + row.b + row.c))
+    pair = np.arange(231)
+    significant = np.array([pair < 82, (pair >= 11) & (pair < 11 + 125)])
+    power = me.discriminative_power(label(draw_graded(22, 3, [1, 1]), TWO), n_permutations=1)
+    overlap = me.significance_overlap(replace(power, p_values=1.0 - significant))
+    row = overlap.to_frame().iloc[0]
+    assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)
+    assert "52.2 (11/71/54)" in overlap.to_text()
+
+
+def test_a_contradiction_names_who_says_what():
+    up = np.add.outer([0.1, 0.45, 0.8], np.linspace(0, 0.05, 15))
+    scores = label(np.stack([up, up, up[::-1]], axis=-1), ["NMD", "Accuracy", "RNOD"])
+    found = me.significance_contradictions(me.discriminative_power(scores, n_permutations=500))
+    counts = found.to_frame().set_index(PAIR)["contradictions"]
+    assert counts.to_dict() == {("NMD", "Accuracy"): 3, ("NMD", "RNOD"): 3, ("Accuracy", "RNOD"): 0}
+    pairs = found.run_pairs()
+    assert len(pairs) == 6
+    assert ("NMD", "Accuracy", "r00", "r02") in set(pairs.itertuples(index=False, name=None))
+
+
+def test_wins_losses_ties_and_quadrants_of_a_run_and_a_baseline_are_those_by_hand():
+    values = np.array([[[0.1, 0.9], [0.4, 0.2], [0.3, 0.3]], [[0.2, 0.5], [0.4 + 1e-12, 0.1], [0.1, 0.4]]])
+    found = me.baseline_preference(label(values, TWO), "r00", "r01")
+    assert found.to_frame().to_numpy().tolist() == [[1, 1, 1], [1, 2, 0]]
+    row = found.quadrants().iloc[0]
+    assert (row["second"], row["fourth"]) == (1, 1)
+
+
+def test_pearson_of_deltas_and_its_interval_are_scipys_where_they_vary(scores):
+    found = me.baseline_preference(scores, "r00", "r07")
+    row = found.quadrants().set_index(PAIR).loc[tuple(TWO)]
+    expected = scipy.stats.pearsonr(found.deltas[:, 1], found.deltas[:, 2])
+    interval = expected.confidence_interval()
+    assert [row["r"], row["low"], row["high"]] == pytest.approx([expected.statistic, interval.low, interval.high])
+    constant = me.baseline_preference(label(np.ones((2, 3, 2)), TWO), "r00", "r01")
+    assert constant.quadrants()["r"].isna().all()
+    assert constant.to_frame()["tied"].tolist() == [3, 3]
+
+
+def test_rho_between_topics_is_scipys_and_undefined_where_a_topic_tells_no_runs_apart(scores):
+    two = scores.sel(topics=["t0", "t1"])
+    expected = [scipy.stats.spearmanr(two.values[:, 0, m], two.values[:, 1, m]).statistic for m in range(3)]
+    assert me.robustness(two).to_frame()["mean"].tolist() == pytest.approx(expected)
+    values = draw_graded(4, 3, [1])
+    values[:, 0] = 0.5
+    row = me.robustness(label(values, ["NMD"])).to_frame().iloc[0]
+    assert (row["pairs"], row["undefined"]) == (1, 2)
+
+
+def test_collections_are_joined_by_run_name_and_runs_that_not_all_have_are_named(scores):
+    same = relabel(scores, scores.values[::-1], runs=scores.runs[::-1], collection="d")
+    with pytest.warns(MetaevalWarning, match="c and d have the same scores"):
+        found = me.robustness([scores, same])
+    assert found.to_frame()["mean"].tolist() == pytest.approx([1, 1, 1])
+    fewer = replace(scores.sel(runs=scores.runs[:4], topics=scores.topics[:9]), collection="d")
+    with pytest.warns(MetaevalWarning, match="left out: r04"):
+        found = me.robustness([scores, fewer])
+    assert found.runs == scores.runs[:4] == tuple(found.to_dict()["settings"]["runs"])
+
+
+def test_more_topics_rank_runs_more_consistently(scores):
+    frame = me.sample_size(scores, sizes=[4, 10, 20, 40, 80], n_trials=100).to_frame()
+    rows = frame[frame["measure"] == "RNOD"]
+    assert rows["mean_tau"].iloc[:3].is_monotonic_increasing
+    assert np.isnan(rows["mean_tau"].iloc[3])
+    assert rows["expected_tau"].is_monotonic_increasing
+    assert rows["true_tau"].is_monotonic_increasing
+    assert rows["expected_tau"].iloc[2] == pytest.approx(rows["mean_tau"].iloc[2], abs=0.02)
+
+
+def test_expected_tau_goes_on_as_far_as_predictions_were_checked_and_is_said_to_be_modelled_beyond_twice(scores):
+    found = me.sample_size(scores, sizes=[40, 160, 400], n_trials=20)
+    by_size = found.to_frame().set_index("topics")
+    assert (by_size["expected_tau"] <= by_size["true_tau"]).loc[:160].all()
+    assert by_size["expected_tau"].loc[400].isna().all()
+    assert "No interval: it needs 10 runs" in found.to_table().whole_caption
+    assert "checked with up to 4 times as many topics" in found.notes()[-1]
+    modelled, seen = (me.sample_size(scores, sizes=[size], n_trials=5).notes(short=True) for size in (81, 80))
+    note = "expected τ of more than 80 topics rests on a model of the runs"
+    assert note in modelled
+    assert note not in seen
 
 
 # What is asked of many runs stays small: nothing grows with the number of pairs unless it is asked for.
@@ -406,10 +268,8 @@ def test_signatures_name_data_settings_and_version(scores):
 @pytest.fixture(scope="module")
 def many():
     """Twelve runs in no order of labels, two measures that disagree."""
-    rng = np.random.default_rng(3)
-    quality = rng.permutation(np.linspace(0, 1, 12))[:, None]
-    values = np.stack([quality, -quality], axis=-1) + rng.normal(0, 0.3, (12, 30, 2))
-    return label(values, ["nDCG", "AP"], "c", runs=rng.permutation([f"r{i}" for i in range(12)]))
+    names = np.random.default_rng(3).permutation([f"r{i}" for i in range(12)])
+    return label(draw_graded(12, 30, [0.3, 0.3]) * [1, -1], ["nDCG", "AP"], "c", runs=names)
 
 
 @pytest.fixture(scope="module")
@@ -434,7 +294,7 @@ def test_no_file_grows_with_the_number_of_pairs_unasked(disagreeing, tmp_path):
     assert len(disagreeing.to_dict()["rows"]) == 2
 
 
-def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(disagreeing, monkeypatch):
+def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(many, disagreeing, monkeypatch):
     found = me.significance_contradictions(disagreeing)
     whole = found.run_pairs()
     assert len(whole) == found.to_frame()["contradictions"].sum() > 5
@@ -446,9 +306,6 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(dis
     assert any(said in note for note in found.notes())
     pd.testing.assert_frame_equal(found.frames()["run_pairs"], whole.head(5))
     assert [len(found.run_pairs(most)) for most in (1, 4, len(whole) + 1)] == [1, 4, len(whole)]
-
-
-def test_contradictions_that_are_none_have_a_frame_too(many):
-    none = me.significance_contradictions(many, n_permutations=50, alpha=0.001, test="max-t")
-    assert none.run_pairs().empty
-    assert list(none.run_pairs()) == ["measure_1", "measure_2", "run_1", "run_2"]
+    none = me.significance_contradictions(many, n_permutations=50, alpha=0.001, test="max-t").run_pairs()
+    assert none.empty
+    assert list(none) == ["measure_1", "measure_2", "run_1", "run_2"]

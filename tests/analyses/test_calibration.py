@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-import metaeval as me
 from metaeval.analyses.calibration import STANDARD_ERRORS, calibrate_tests
-from metaeval.errors import MetaevalError
 from metaeval.stats.error_rates import count_errors, decide
 from metaeval.stats.pair_tests import all_pairs_test
 from metaeval.stats.resampling import fit_scores
@@ -103,26 +101,16 @@ def test_another_test_is_recommended_where_the_first_fails():
     assert every.answer().startswith("Every test raises too many false alarms in ")
 
 
-def test_rates_are_the_same_for_any_number_of_jobs_and_order_of_runs():
-    scores, options = make_scores(), {"tests": ["bootstrap-t"], "n_studies": 40, "n_permutations": 100}
-    turned = scores.sel(runs=scores.runs[::-1], topics=scores.topics[::-1])
-    one, two, other = (
-        calibrate_tests(each, **options, n_jobs=n) for each, n in ((scores, 1), (scores, 2), (turned, 1))
-    )
-    assert one.to_frame().equals(two.to_frame())
-    assert one.to_frame().equals(other.to_frame())
+DOMAIN = [
+    (12, 40, False, ()),
+    (7, 40, False, ("7 runs, fewer than 10",)),
+    (101, 40, False, ("101 runs, more than 100",)),
+    (12, 20, False, ("20 topics, fewer than 25",)),
+    (12, 40, True, ("see the notes",)),
+]
 
 
-@pytest.mark.parametrize(
-    ("n_runs", "n_topics", "skewed", "reasons"),
-    [
-        (12, 40, False, ()),
-        (7, 40, False, ("7 runs, fewer than 10",)),
-        (101, 40, False, ("101 runs, more than 100",)),
-        (12, 20, False, ("20 topics, fewer than 25",)),
-        (12, 40, True, ("see the notes",)),
-    ],
-)
+@pytest.mark.parametrize(("n_runs", "n_topics", "skewed", "reasons"), DOMAIN)
 def test_scores_outside_the_domain_of_the_recommended_test_are_flagged(n_runs, n_topics, skewed, reasons):
     """Few runs or topics, or what a note on pairs of runs says of the scores: here, that they are skewed."""
     scores = make_scores(n_runs, n_topics, wide=1.0)
@@ -132,34 +120,3 @@ def test_scores_outside_the_domain_of_the_recommended_test_are_flagged(n_runs, n
     assert result.outside == reasons
     assert ("with care" in result.answer() or "Every test" in result.answer()) == bool(reasons)
     assert any("outside the domain" in note or "skewed" in note for note in result.notes()) == bool(reasons)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tests": ["t-test"]}, "there is no test 't-test'"),
-        ({"tests": []}, "name at least one test"),
-        ({"n_studies": 5}, "at least 20"),
-        ({"difference": -1.0}, "above 0"),
-        ({"alpha": 0.0}, "between 0 and 1"),
-    ],
-)
-def test_what_cannot_be_tried_is_refused(options, message):
-    with pytest.raises(MetaevalError, match=message):
-        calibrate_tests(make_scores(), **options)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda scores, **options: me.discriminative_power(scores, n_permutations=20, **options),
-        me.ranking_similarity,
-        lambda scores, **options: me.agreement(
-            scores, reference="a", statistics=["tau_a"], n_permutations=20, **options
-        ),
-    ],
-)
-def test_signatures_state_margins_that_are_not_as_usual(ask):
-    scores = label(np.random.default_rng(5).random((12, 30, 3)), higher_is_better=True)
-    assert "margin 0.2" in str(ask(scores, margin=0.2, n_bootstrap=20).signature)
-    assert "margin" not in str(ask(scores, n_bootstrap=20).signature)

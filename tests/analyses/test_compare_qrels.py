@@ -68,62 +68,41 @@ def ndcg(grades, documents, depth=10):
     return np.dot(gains, discounts[: len(gains)]) / best if best else 0.0
 
 
-def by_hand(judgements, runs):
-    """nDCG@10 under every set of judgements, shape (run, topic, set)."""
-    ranked = {
-        run: {q: sorted(some, key=lambda d: -some[d]) for q, some in topics.items()} for run, topics in runs.items()
-    }
-    return np.array(
-        [[[ndcg(judgements[s][q], ranked[run][q]) for s in judgements] for q in sorted(TOPICS)] for run in sorted(runs)]
-    )
+@pytest.fixture(scope="module")
+def scores():
+    """nDCG@10 of every run and topic under every set of judgements, by hand."""
+    judgements, runs = draw()
+    ranked = [{q: sorted(some, key=lambda d: -some[d]) for q, some in runs[run].items()} for run in sorted(runs)]
+    values = [[[ndcg(given[q], run[q]) for given in judgements.values()] for q in sorted(TOPICS)] for run in ranked]
+    return label(values, judgements, runs=sorted(runs), topics=sorted(TOPICS), higher_is_better=True)
 
 
-def score_by_hand(judgements, runs):
-    return label(by_hand(judgements, runs), judgements, runs=sorted(runs), topics=sorted(TOPICS), higher_is_better=True)
+def test_rankings_are_those_of_scores_by_the_definition(scores, found):
+    people, *judges = scores.values.mean(axis=1).T
+    taus = [kendalltau(people, judge).statistic for judge in judges]
+    assert found.to_frame().set_index("judge").loc[["near", "noise"], "tau"].tolist() == pytest.approx(taus)
 
 
-def test_rankings_are_those_of_scores_by_the_definition(found):
-    means = by_hand(*draw()).mean(axis=1)
-    frame = found.to_frame().set_index("judge")
-    for s, judge in enumerate(("near", "noise"), start=1):
-        assert frame.loc[judge, "tau"] == pytest.approx(kendalltau(means[:, 0], means[:, s]).statistic)
-
-
-def loop_over_pairs(scores, power, alpha=0.05):
-    """Compare every pair of runs under each judge with the reference, one by one."""
-    means, pairs = scores.values.mean(axis=1), list(combinations(range(len(scores.runs)), 2))
-    first, *others = (
-        [(pair if means[pair[0], s] > means[pair[1], s] else pair[::-1]) if p <= alpha else None
-         for pair, p in zip(pairs, row, strict=True)]
-        for s, row in enumerate(power.p_values)
-    )  # fmt: skip
-    flips = set()
-    for name, conclusions in zip(map(str, scores.measures[1:]), others, strict=True):
-        for people, judge in zip(first, conclusions, strict=True):
+def test_flips_are_those_of_a_plain_loop(scores, found):
+    power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=400, seed=3, n_bootstrap=0)
+    means, expected = scores.values.mean(axis=1), set()
+    for pair, (i, j) in enumerate(combinations(range(12), 2)):
+        better = [(i, j) if means[i, s] > means[j, s] else (j, i) for s in range(3)]
+        people, *judges = (each if power.p_values[s, pair] <= 0.05 else None for s, each in enumerate(better))
+        for name, judge in zip(("near", "noise"), judges, strict=True):
             if people != judge:
                 kind = "new" if people is None else "lost" if judge is None else "reversed"
-                flips.add((name, kind, *(scores.runs[r] for r in people or judge)))
-    return flips
-
-
-def list_of(flips):
-    return set(flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
-
-
-def test_flips_are_those_of_a_plain_loop(found):
-    scores = score_by_hand(*draw())
-    power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=400, seed=3, n_bootstrap=0)
+                expected.add((name, kind, *(scores.runs[r] for r in people or judge)))
     assert len(found.flips) > 20
-    assert list_of(found.flips) == loop_over_pairs(scores, power)
+    assert set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None)) == expected
     counted = found.flips.groupby(["judge", "flip"]).size()
     for row in found.to_frame().itertuples():
-        for kind in ("lost", "new"):
-            assert getattr(row, kind) == counted.get((row.judge, kind), 0)
+        assert (row.lost, row.new) == tuple(counted.get((row.judge, kind), 0) for kind in ("lost", "new"))
     assert f"nDCG@10: people finds {power.significant[0].sum()} of 66 pairs of runs" in found.to_table().caption
 
 
-def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(found):
-    means = by_hand(*draw()).mean(axis=1)
+def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(scores, found):
+    means = scores.values.mean(axis=1)
     significant = {"lost": (True, False), "new": (False, True), "reversed": (True, True)}
     for row in found.flips.itertuples():
         gaps = means[int(row.run_1[1:])] - means[int(row.run_2[1:])]
@@ -243,33 +222,22 @@ def test_documents_are_ranked_as_trec_eval_ranks_them():
             assert evaluator.evaluate({"q": scored})["q"][f"P_{depth}"] == 1
 
 
-@pytest.mark.parametrize(
-    ("sets", "runs", "message"),
-    [
-        ({"half": {q: {"d00": 0.5} for q in TOPICS}}, {}, "half: topic q0, item d00: the grade 0.5 is no whole"),
-        ({}, {}, "at least two sets of judgements are needed to compare anything, not 1"),
-        (
-            {"j": draw()[0]["near"]},
-            {"r05": {q: {"d00": np.nan} for q in TOPICS}},
-            "run r05, item d00: the score is nan",
-        ),
-    ],
-)
-def test_judgements_that_cannot_be_compared_are_refused(sets, runs, message):
-    judgements, given = draw()
+REFUSED = [
+    (lambda _: judge(half={q: {"d00": 0.5} for q in TOPICS}), "half: topic q0, item d00: the grade 0.5 is no whole"),
+    (lambda _: judge(), "at least two sets of judgements are needed to compare anything, not 1"),
+    (
+        lambda _: me.JudgedRuns(draw()[0], {**draw()[1], "r05": {q: {"d00": np.nan} for q in TOPICS}}),
+        "run r05, item d00: the score is nan",
+    ),
+    (lambda given: me.compare_qrels(given, family=dict.fromkeys(given.runs, "near")), "every run is of the model near"),
+    (lambda given: me.compare_qrels(given, family={"r05": "nea"}), "no judge is of the model 'nea'"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_judgements_and_models_that_cannot_be_compared_are_refused(judged, call, message):
     with pytest.raises(MetaevalError, match=message):
-        me.JudgedRuns({"people": judgements["people"], **sets}, {**given, **runs})
-
-
-def test_what_names_no_runs_or_no_judge_is_refused(judged):
-    for family, message in (
-        (dict.fromkeys(judged.runs, "near"), "every run is of the model near"),
-        ({"r05": "nea"}, "no judge is of the model 'nea'"),
-    ):
-        with pytest.raises(MetaevalError, match=message):
-            me.compare_qrels(judged, family=family, n_permutations=20)
-    with pytest.raises(MetaevalError, match="takes JudgedRuns, not dict"):
-        me.compare_qrels({})
+        call(judged)
 
 
 def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):

@@ -30,18 +30,22 @@ def made(seed=0, bias=(0.9, 0, 0, 0), noise=0.4, n=60):
     return judge_of(judge), label_some(truth, np.sort(rng.choice(len(TOPICS), n, replace=False))), truth
 
 
-def correct(scores, people, **options):
+SCORES, PEOPLE, TRUTH = made()
+
+
+def correct(scores=SCORES, people=PEOPLE, **options):
     return me.corrected_scores(scores, people=people, **{"n_trials": 200, **options})
 
 
-def tidy(people):
-    return people.to_frame()[["run", "topic", "score"]].rename(columns={"score": "nDCG"})
+def tidy(people, **before):
+    """A plain table of labels, with something before the names of runs or topics."""
+    frame = people.to_frame()[["run", "topic", "score"]].rename(columns={"score": "nDCG"})
+    return frame.assign(**{name: text + frame[name] for name, text in before.items()})
 
 
 @pytest.fixture(scope="module")
 def found():
-    scores, people, _ = made()
-    return me.corrected_scores(scores, people=people, n_trials=500)
+    return correct(n_trials=500)
 
 
 def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_side(found):
@@ -89,19 +93,18 @@ def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
     assert both == pytest.approx(alone, rel=0.25)
 
 
-def test_the_order_of_rows_and_columns_moves_nothing():
-    scores, people, _ = made()
-    turned = (each.sel(runs=RUNS[::-1], topics=each.topics[::-1]) for each in (scores, people))
-    first, second = correct(scores, people), correct(*turned)
-    pd.testing.assert_frame_equal(first.pairs, second.pairs)
-    pd.testing.assert_frame_equal(first.to_frame(), second.to_frame())
+def test_neither_the_order_of_rows_and_columns_nor_another_scale_changes_a_conclusion(found):
+    turned = correct(*(each.sel(runs=RUNS[::-1], topics=each.topics[::-1]) for each in (SCORES, PEOPLE)), n_trials=500)
+    pd.testing.assert_frame_equal(found.pairs, turned.pairs)
+    pd.testing.assert_frame_equal(found.to_frame(), turned.to_frame())
+    other = correct(relabel(SCORES, 50 + 20 * SCORES.values), n_trials=500)
+    assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
 
 
 def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
-    scores, people, _ = made()
-    low, costs = (relabel(each, -each.values, ["MAE_M"]) for each in (scores, people))
-    plain = correct(scores, people)
-    for judge, given in ((low, people), (scores, costs), (low, costs)):
+    low, costs = (relabel(each, -each.values, ["MAE_M"]) for each in (SCORES, PEOPLE))
+    plain = correct()
+    for judge, given in ((low, PEOPLE), (SCORES, costs), (low, costs)):
         found, turn = correct(judge, given), -1 if given is costs else 1
         assert found.pairs["both"].tolist() == plain.pairs["both"].tolist()
         assert found.to_frame()["run"].tolist() == plain.to_frame()["run"].tolist()
@@ -111,85 +114,65 @@ def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
 
 
 def test_two_judges_with_errors_of_their_own_are_better_than_one():
-    scores, people, truth = made(noise=0.4)
-    other = truth + np.random.default_rng(9).normal(0, 0.4, truth.shape)
-    one, both = correct(scores, people), correct(scores.add_measures(judge_of(other, measures=["AP"])), people)
+    other = judge_of(TRUTH + np.random.default_rng(9).normal(0, 0.4, TRUTH.shape), measures=["AP"])
+    one, both = correct(), correct(SCORES.add_measures(other))
     assert both.frames()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
     assert both.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
 @pytest.mark.parametrize("target", ["topics", "population"])
 def test_where_all_is_labelled_nothing_is_said_of_labels(target):
-    scores, _, truth = made()
-    found = correct(scores, judge_of(truth), target=target)
+    found = correct(people=judge_of(TRUTH), target=target)
     assert not found.notes()
     means = found.to_frame().set_index("run")["mean"]
-    assert means[RUNS].tolist() == pytest.approx(truth.mean(axis=1).tolist())
+    assert means[RUNS].tolist() == pytest.approx(TRUTH.mean(axis=1).tolist())
     assert (found.pairs["both"] == found.pairs["people"]).all()
 
 
-def test_another_scale_changes_no_conclusion(found):
-    scores, people, _ = made()
-    other = correct(relabel(scores, 50 + 20 * scores.values), people, n_trials=500)
-    assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
-
-
-def tiny_probability():
+def label_unlikely(truth):
     """Weights 1/p: one topic that stands for all others is one label, (Σw)²/Σw² = 1.0."""
-    scores, _, truth = made()
     rows = [(r, t, truth[RUNS.index(r), n], 1e-9 if n == 0 else 1 / 3) for r in RUNS for n, t in enumerate(TOPICS[:50])]
-    return scores, pd.DataFrame(rows, columns=["run", "topic", "nDCG", "probability"]), {}
+    return pd.DataFrame(rows, columns=["run", "topic", "nDCG", "probability"])
 
 
-def change(what):
-    """Return scores, people and options of which something is wrong."""
-    scores, people, _ = made()
-    if what in ("run", "topic"):
-        frame = tidy(people)
-        return scores, frame.assign(**{what: "x" + frame[what]}), {}
-    if what == "unscored topic":
-        return scores.sel(topics=[topic for topic in TOPICS if topic != people.topics[3]]), people, {}
-    if what == "clusters":
-        return judge_of(scores.values, clusters=[topic[:3] for topic in TOPICS]), people, {}
-    if isinstance(what, tuple):  # factors of the judge's scores and of people's
-        judged, given = (relabel(each, k * each.values) for k, each in zip(what, (scores, people), strict=True))
-        return judged, given, {}
-    return scores, people.sel(**what.pop("sel", {})), what
+def times(scores, factor):
+    return relabel(scores, factor * scores.values)
 
 
 FAR = r"nDCG: scores reach .*: rescale them"
+REFUSED = [
+    (SCORES, tidy(PEOPLE, topic="x"), {}, "no topic has both a judge's score and a label of people"),
+    (SCORES, tidy(PEOPLE, run="x"), {}, "no run has both a judge's score and a label of people"),
+    (SCORES.sel(topics=[topic for topic in TOPICS if topic != PEOPLE.topics[3]]), PEOPLE, {},
+     f"the judge has no score of 1 topic with labels of people: {PEOPLE.topics[3]}"),
+    (SCORES, PEOPLE.sel(runs=["b", "c", "d"]), {}, r"people labelled 0 of 150 topics of the run a"),
+    (SCORES, PEOPLE.sel(topics=PEOPLE.topics[:1]), {},
+     "people labelled 1 of 150 topics of the run a; intervals need at least 5"),
+    (SCORES, PEOPLE, {"target": "runs"}, "there is no target 'runs'"),
+    (SCORES, PEOPLE, {"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
+    (SCORES, PEOPLE, {"n_trials": 10}, "n_trials is 10"),
+    *((times(SCORES, k), PEOPLE, {}, FAR) for k in (1e200, 1e-200)),
+    *((SCORES, times(PEOPLE, k), {}, FAR) for k in (1e200, 1e-200)),
+    (judge_of(SCORES.values, clusters=[topic[:3] for topic in TOPICS]), PEOPLE, {},
+     "takes topics one by one and would ignore their clusters"),
+    (SCORES, label_unlikely(TRUTH), {}, "worth 1.0 equal ones, and intervals need 5"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("what", "message"),
-    [
-        ("topic", "no topic has both a judge's score and a label of people"),
-        ("run", "no run has both a judge's score and a label of people"),
-        ("unscored topic", f"the judge has no score of 1 topic with labels of people: {made()[1].topics[3]}"),
-        ({"sel": {"runs": ["b", "c", "d"]}}, r"people labelled 0 of 150 topics of the run a"),
-        ({"sel": {"topics": made()[1].topics[:1]}}, "people labelled 1 of 150 topics of the run a; intervals need at least 5"),
-        ({"target": "runs"}, "there is no target 'runs'"),
-        ({"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
-        ({"n_trials": 10}, "n_trials is 10"),
-        *(((k, 1), FAR) for k in (1e200, 1e-200)), *(((1, k), FAR) for k in (1e200, 1e-200)),
-        ("clusters", "takes topics one by one and would ignore their clusters"),
-        (tiny_probability, "worth 1.0 equal ones, and intervals need 5"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_corrected_is_refused(what, message):
-    scores, people, options = what() if callable(what) else change(what)
+@pytest.mark.parametrize(("scores", "people", "options", "message"), REFUSED)
+def test_what_cannot_be_corrected_is_refused(scores, people, options, message):
     with pytest.raises(MetaevalError, match=message):
         me.corrected_scores(scores, people=people, **options)
 
 
-def empty_some(scores, people, truth):
-    frame = tidy(people).assign(probability=0.4)
-    frame.loc[frame["topic"].isin(people.topics[:20]), "nDCG"] = np.nan
+def empty_some():
+    frame = tidy(PEOPLE).assign(probability=0.4)
+    frame.loc[frame["topic"].isin(PEOPLE.topics[:20]), "nDCG"] = np.nan
     return frame
 
 
-def take_cells(scores, people, truth):
-    frame = tidy(people)
+def take_cells():
+    frame = tidy(PEOPLE)
     return frame[np.random.default_rng(0).random(len(frame)) < 0.6]
 
 
@@ -201,27 +184,25 @@ NOT_RANDOM = "the labelled topics were not chosen at random: they differ in "
     [
         (empty_some, "20 topics of the list have no label yet: results hold when all are labelled"),
         (take_cells, "people labelled other topics of some runs than of others"),
-        (lambda scores, people, truth: label_some(truth, range(40)), f"{NOT_RANDOM}place in the file"),
-        (lambda scores, people, truth: label_some(truth, np.argsort(-scores.values.mean(axis=(0, 2)))[:40]),
+        (lambda: label_some(TRUTH, range(40)), f"{NOT_RANDOM}place in the file"),
+        (lambda: label_some(TRUTH, np.argsort(-SCORES.values.mean(axis=(0, 2)))[:40]),
          f"{NOT_RANDOM}the judge's mean score"),
-        (lambda scores, people, truth: made(n=12)[1],
+        (lambda: made(n=12)[1],
          "12 labelled topics are few: intervals hold less often than they claim (docs/concepts/correction.md)"),
     ],
 )  # fmt: skip
 def test_what_is_special_about_labels_is_noted(change, note):
-    scores, people, truth = made()
-    assert note not in " ".join(correct(scores, people).notes())
+    assert note not in " ".join(correct().notes())
     target = "topics" if change is take_cells else "population"
-    assert note in " ".join(correct(scores, change(scores, people, truth), target=target).notes())
+    assert note in " ".join(correct(people=change(), target=target).notes())
 
 
 def test_a_judge_that_is_copied_or_blind_is_said_to_be_so_and_a_reversed_one_is_turned_round():
-    scores, people, truth = made()
-    values = scores.values[..., 0]
+    values = SCORES.values[..., 0]
     blind, noise = np.tile(values[:1], (4, 1)), np.random.default_rng(1).normal(size=values.shape)
-    copied = np.where(np.isin(TOPICS, people.topics), truth, values)
+    copied = np.where(np.isin(TOPICS, PEOPLE.topics), TRUTH, values)
     judges = {"right": values, "reversed": -values, "copied": copied, "blind": blind, "noise": noise}
-    found = {name: correct(judge_of(judge), people) for name, judge in judges.items()}
+    found = {name: correct(judge_of(judge)) for name, judge in judges.items()}
     said = {name: result.remarks for name, result in found.items()}
     assert all(said[name][0].startswith("the judge makes 60 labelled topics worth") for name in ("right", "noise"))
     no_better = "nothing shows that the judge's scores tell more of the runs than chance would"

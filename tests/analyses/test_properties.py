@@ -28,7 +28,6 @@ from metaeval.measures.properties import (
     stretch_scale,
     swap_roles,
 )
-from tests.analyses.made import run_command
 
 QUICK = {"n_random": 40}
 
@@ -197,31 +196,26 @@ def test_imbalance_is_failed_in_some_cases_where_a_single_matrix_shows_none(name
     assert measure.score(counts[0]) > measure.score(counts[1])
 
 
-def test_a_users_own_measure_is_searched_too(tmp_path, capsys, monkeypatch):
-    file = tmp_path / "mine.py"
-    file.write_text(
-        "import metaeval\n\n"
-        "@metaeval.register_measure(kind='classification', higher_is_better=False, range=(0, 1), source='mine')\n"
-        "def ends(counts):\n"
-        '    """How many items end up at the wrong end?"""\n'
-        "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
-    )
-    words = ["properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
-    _, printed, _ = run_command(words, monkeypatch, capsys)
+def test_a_users_own_measure_is_searched_too():
+    def ends(counts):
+        return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))
+
+    own = metaeval.Measure("ends", False, kind="classification", formula=ends)
+    shown = metaeval.properties([own, "CEM_ORD"], n_random=20).at("all")
     for part in ("CEM_ORD", "✓", "Counterexamples, the smallest that were found", "should score worse than"):
-        assert part in printed
+        assert part in "".join(table.to_text() for table in shown)
 
 
 def test_a_measure_that_breaks_says_so_and_a_score_that_is_not_a_number_satisfies_nothing():
     def fail(counts):
         raise ValueError("never")
 
-    broken = metaeval.Measure("broken", True, kind="classification", formula=fail)
-    with pytest.raises(metaeval.MeasureError, match="broken cannot be computed: ValueError: never"):
+    def give_nothing(counts):
+        return np.full(counts.shape[:-2], np.nan)
+
+    broken, undefined = (metaeval.Measure("own", True, kind="classification", formula=f) for f in (fail, give_nothing))
+    with pytest.raises(metaeval.MeasureError, match="own cannot be computed: ValueError: never"):
         metaeval.properties([broken])
-    undefined = metaeval.Measure(
-        "nothing", True, kind="classification", formula=lambda counts: np.full(counts.shape[:-2], np.nan)
-    )
     assert not metaeval.properties([undefined], **QUICK).holds().any()
 
 
@@ -248,16 +242,11 @@ def test_marks_of_both_kinds_stand_in_one_table_and_what_is_of_the_other_kind_is
     assert {row["holds"] for row in found.to_dict()["rows"] if row["measure"] == "AP"} == {None}
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("order", "there is no property 'order': choose among ordinal, "),
-        (IMBALANCE, "none of these properties is one of quantification measures"),
-    ],
-)
-def test_a_property_that_is_not_there_is_named(name, message):
-    with pytest.raises(metaeval.MetaevalError, match=message):
-        metaeval.properties("NMD", only=[name])
+def test_a_property_that_is_not_there_is_named():
+    with pytest.raises(metaeval.MetaevalError, match="there is no property 'order': choose among ordinal, "):
+        metaeval.properties("NMD", only=["order"])
+    with pytest.raises(metaeval.MetaevalError, match="none of these properties is one of quantification measures"):
+        metaeval.properties("NMD", only=[IMBALANCE])
 
 
 def test_every_property_says_what_it_is_in_one_sentence():

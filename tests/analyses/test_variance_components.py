@@ -97,8 +97,7 @@ def test_a_note_says_which_components_the_data_hardly_bound():
 RATED = [(run, f"t{t}", judge, (3 * r + 5 * t + 2 * j) % 7) for r, run in enumerate("abc") for t in range(6)
          for j, judge in enumerate("xy")]  # fmt: skip
 OF_RUNS = pd.DataFrame(RATED, columns=["run", "topic", "judge", "score"])
-OVER_TOPICS = OF_RUNS.groupby(["run", "judge"], as_index=False)["score"].mean()
-OVER_RUNS = OF_RUNS.groupby(["topic", "judge"], as_index=False)["score"].mean()
+OVER_TOPICS, OVER_RUNS = (OF_RUNS.groupby([axis, "judge"], as_index=False)["score"].mean() for axis in ("run", "topic"))
 WIDE = OF_RUNS.pivot_table("score", "topic", "run").reset_index()
 TOTALS = {
     "a topic among rows": (OF_RUNS, pd.concat([OVER_TOPICS.assign(topic="All"), OF_RUNS]), "means over topics"),
@@ -109,32 +108,30 @@ TOTALS = {
 }  # fmt: skip
 
 
+def read(table, folder, **options):
+    table.to_csv(folder / "a.csv", index=False)
+    return read_ratings(folder / "a.csv", columns={"judge": "judge"} if "judge" in table else None, **options)
+
+
 @pytest.mark.parametrize(("without", "table", "said"), TOTALS.values(), ids=TOTALS)
 def test_totals_are_no_levels(without, table, said, tmp_path):
-    columns = {"judge": "judge"} if "judge" in table else None
-    without.to_csv(tmp_path / "without.csv", index=False)
-    table.to_csv(tmp_path / "with.csv", index=False)
     with pytest.warns(PolicyWarning, match=said):
-        found = read_ratings(tmp_path / "with.csv", columns=columns, measure="score")
-    expected = read_ratings(tmp_path / "without.csv", columns=columns, measure="score")
-    pd.testing.assert_frame_equal(found.frame, expected.frame)
+        found = read(table, tmp_path, measure="score")
+    pd.testing.assert_frame_equal(found.frame, read(without, tmp_path, measure="score").frame)
 
 
 def test_a_topic_with_the_name_of_a_total_that_is_none_is_refused_and_a_run_stays(tmp_path):
-    pd.concat([OF_RUNS, OVER_TOPICS.assign(topic="all", score=9.0)]).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match="run a, topic all, measure score: it has the name of a total"):
-        read_ratings(tmp_path / "a.csv", columns={"judge": "judge"})
-    OF_RUNS.replace({"run": {"c": "macro"}}).to_csv(tmp_path / "a.csv", index=False)
-    assert read_ratings(tmp_path / "a.csv", columns={"judge": "judge"}).size == "3 runs × 6 topics × 2 judges"
+        read(pd.concat([OF_RUNS, OVER_TOPICS.assign(topic="all", score=9.0)]), tmp_path)
+    assert read(OF_RUNS.replace({"run": {"c": "macro"}}), tmp_path).size == "3 runs × 6 topics × 2 judges"
 
 
 @pytest.mark.parametrize(("name", "blank"), [("run", ""), ("topic", "  "), ("judge", ""), ("measure", "  ")])
 def test_a_row_without_a_label_is_refused_with_its_line(name, blank, tmp_path):
     frame = OF_RUNS.assign(measure="AP")
     frame.loc[3, name] = blank
-    frame.to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match=rf"a\.csv:5: .*the {name} is missing"):
-        read_ratings(tmp_path / "a.csv", columns={"judge": "judge"})
+        read(frame, tmp_path)
     with pytest.raises(DataError, match=f"the {name} is missing"):
         me.Ratings(frame)
 
@@ -143,11 +140,10 @@ def test_gaps_are_left_out_by_the_policy_that_is_named():
     """Run 3 lacks a topic: the rest is that of the complete table."""
     frame = make(n_runs=6, n_topics=9, n_repeats=2).frame
     gaps = frame[~((frame["run"] == "3") & (frame["topic"] == "4") & (frame["repeat"] == "1"))]
-    message = (
-        r"1 of 54 cells of run × topic have not 2 scores, .* \(missing=drop-topic \(8 of 9 topics are "
-        r"complete\) or missing=drop-run \(5 of 6 runs are complete\)\)"
-    )
-    with pytest.raises(MetaevalError, match=message):
+    shares = r"drop-topic \(8 of 9 topics are complete\) or missing=drop-run \(5 of 6 runs are complete\)"
+    with pytest.raises(
+        MetaevalError, match=rf"1 of 54 cells of run × topic have not 2 scores, .* \(missing={shares}\)"
+    ):
         me.variance_components(me.Ratings(gaps))
     for axis, level in (("run", "3"), ("topic", "4")):
         with pytest.warns(PolicyWarning, match=f"left out 1 of . {axis}s: {level} .like missing=drop-{axis}"):

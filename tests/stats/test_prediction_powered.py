@@ -29,11 +29,10 @@ def loop(people, judge, weights, target):
         mean = sum(weights[r, t] * scores[r, t] for t in known[r]) / n_topics
         return {t: scores[r, t] - mean for t in known[r]}
 
-    scale = lambda w: w if target == "population" else np.sqrt(w * (w - 1))  # noqa: E731
     rows = []
     for t in known[0]:
-        y = np.array([scale(weights[r, t]) * centre(people, r)[t] for r in range(n_runs)])
-        f = np.array([scale(weights[r, t]) * centre(judge, r)[t] for r in range(n_runs)])
+        factors = [w if target == "population" else np.sqrt(w * (w - 1)) for w in weights[:, t]]
+        y, f = (np.array([factors[r] * centre(side, r)[t] for r in range(n_runs)]) for side in (people, judge))
         rows.append((y - y.mean(), f - f.mean()))
     lam = sum(float(y @ f) for y, f in rows) / sum(float(f @ f) for _, f in rows)
     means = [
@@ -79,10 +78,10 @@ def test_with_all_labels_it_is_the_classical_answer_and_a_right_judge_leaves_thr
 def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topics_always():
     _, _, judge = made(6)
     traits = np.array([np.arange(N_TOPICS), judge.mean(axis=0)])
-    p = []
-    for seed in range(400):
-        chosen = np.isin(np.arange(N_TOPICS), np.random.default_rng(seed).permutation(N_TOPICS)[:30])
-        p.append(find_unlike(spread_weights(chosen[None])[0], traits))
+
+    def compare(chosen):
+        return find_unlike(spread_weights(np.isin(np.arange(N_TOPICS), chosen)[None])[0], traits)
+
+    p = [compare(np.random.default_rng(seed).permutation(N_TOPICS)[:30]) for seed in range(400)]
     assert np.mean(np.array(p) < 0.05, axis=0) == pytest.approx([0.05, 0.05], abs=0.04)
-    best = np.argsort(-judge.mean(axis=0))[:30]
-    assert find_unlike(spread_weights(np.isin(np.arange(N_TOPICS), best)[None])[0], traits)[1] < 1e-6
+    assert compare(np.argsort(-judge.mean(axis=0))[:30])[1] < 1e-6

@@ -19,28 +19,22 @@ NOT_A_NUMBER = np.where(VALUES[1, 2, 0] == VALUES, np.nan, VALUES)
 TWO = [1, 2]
 
 
-def hsd(values=VALUES, **options):
-    return randomised_tukey_hsd(values, **{"key": 1, "n_permutations": 10, **options})
-
-
-def all_pairs(**options):
-    return all_pairs_test(VALUES, **{"key": 1, "n_permutations": 10, **options})
-
-
-def halves(**options):
-    return split_half_tau(VALUES, **{"key": 1, **options})
-
-
+KEY = {"key": 1, "n_permutations": 10}
 REFUSED = [
-    (hsd, [NOT_A_NUMBER], {}, "run 1 on topic 2 by measure 0 is nan"),
-    (all_pairs, [], {"correction": "holm"}, "already accounts for all pairs"),
-    (all_pairs, [], {"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
-    (all_pairs, [], {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
-    (all_pairs, [], {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
-    (all_pairs, [], {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
-    (all_pairs, [], {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),
-    (halves, [], {"size": 6}, "between 1 and 5"),
-    (halves, [], {"size": 0}, "between 1 and 5"),
+    (randomised_tukey_hsd, [NOT_A_NUMBER], KEY, "run 1 on topic 2 by measure 0 is nan"),
+    (all_pairs_test, [VALUES], KEY | {"correction": "holm"}, "already accounts for all pairs"),
+    (
+        all_pairs_test,
+        [VALUES],
+        KEY | {"test": "tukey-hsd", "correction": "bonferroni"},
+        "already accounts for all pairs",
+    ),
+    (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
+    (all_pairs_test, [VALUES], KEY | {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
+    (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
+    (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),
+    (split_half_tau, [VALUES], {"key": 1, "size": 6}, "between 1 and 5"),
+    (split_half_tau, [VALUES], {"key": 1, "size": 0}, "between 1 and 5"),
     (tau, [[1, np.nan], TWO], {}, "finite"),
     (tau, [TWO, TWO], {"tolerance": -1}, "negative"),
     (tau, [TWO, [1, 2, 3]], {}, "shape"),
