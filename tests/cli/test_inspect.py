@@ -5,21 +5,12 @@ import re
 import pandas as pd
 
 
-def write_board(folder):
-    """Two benchmarks in one table, with a doubled cell and a missing one."""
-    rows = [
-        {"model": f"m{m}", "question_id": f"{task}{q}", "score": (m * 7 + q * 3) % 11 / 10, "tstamp": q, "task": task}
-        for m in range(5)
-        for task in ("math", "code")
-        for q in range(8)
-    ]
-    rows = [*rows[1:], {**rows[1], "score": 0.5, "tstamp": 99}]
-    pd.DataFrame(rows).to_parquet(folder / "board.parquet")
-    return "board.parquet --columns collection=task --doubled latest --missing drop-run"
-
-
 def test_it_says_what_columns_hold_and_what_is_missing_doubled_and_assumed(ok, here):
-    options = write_board(here)
+    """Two benchmarks in one table, with a doubled cell and a missing one."""
+    cells = [(m, q, task) for m in range(5) for task in ("math", "code") for q in range(8)]
+    rows = [(f"m{m}", f"{task}{q}", (m * 7 + q * 3) % 11 / 10, q, task) for m, q, task in cells]
+    board = pd.DataFrame(rows, columns=["model", "question_id", "score", "tstamp", "task"])
+    pd.concat([board[1:], board[1:2].assign(score=0.5, tstamp=99)]).to_parquet("board.parquet")
     out, _ = ok("inspect board.parquet")
     for part in (
         "board.parquet: taken for tidy, a table with a row per score",
@@ -31,8 +22,9 @@ def test_it_says_what_columns_hold_and_what_is_missing_doubled_and_assumed(ok, h
     ):
         assert part in out
     # The way that is named there is the one that leads on.
-    assert f"board.parquet {re.search(r'--columns collection=task .*?(?=[)])', out)[0]}" == options
-    out, _ = ok(f"inspect {options}")
+    options = "--columns collection=task --doubled latest --missing drop-run"
+    assert re.search(r"--columns collection=task .*?(?=[)])", out)[0] == options
+    out, _ = ok(f"inspect board.parquet {options}")
     assert "math: 5 runs × 8 topics × 1 measure" in out
     assert "score (assumed: higher is better)" in out
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from metaeval import ScoreStore
+from tests.cli.conftest import make_log
 
 pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -60,12 +61,6 @@ def parquet(names):
     stream = io.BytesIO()
     pd.DataFrame(ROWS, columns=names).to_parquet(stream)
     return stream.getvalue()
-
-
-def inspect_log(grades):
-    samples = [{"id": k, "epoch": 1, "scores": {"s": {"value": grade}}} for k, grade in enumerate(grades)]
-    about = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}}
-    return json.dumps({**about, "samples": samples})
 
 
 def of(measure="score", rows=ONE, add=0.0, *, topic="{}", call=str, collection=()):
@@ -300,7 +295,7 @@ CASES = {
         {"--from wide": {(r, t, "AP"): score for r, score in zip(RUNS, (0.5, 0.25, 0.125), strict=True) for t in RUNS}},
     ),
     "two logs of a run": (
-        {"one.json": inspect_log("CI"), "two.json": inspect_log("IC")},
+        {"one.json": make_log({0: {"s": "C"}, 1: {"s": "I"}}), "two.json": make_log({0: {"s": "I"}, 1: {"s": "C"}})},
         {"--columns run=file": {(f"m ({log})", str(item), "s"): int(item == wrong)
                                 for log, wrong in (("one", 0), ("two", 1)) for item in (0, 1)}},
     ),
