@@ -1,22 +1,20 @@
 """What is released agrees with itself: version, changelog, citation, requirements, and documentation without other hosts."""
 
-import importlib.util
 import re
 import shlex
 import tomllib
-from pathlib import Path
 
 import pytest
-import typer
 
 import metaeval
-from metaeval import cli
+from metaeval.cli.analyses import ANALYSES
 from metaeval.show.bibliography import bibliography
 from metaeval.show.drawing import save_figure
+from tests.test_docs import GALLERY, ROOT, load_docs, parse_command
 
-ROOT = Path(__file__).parent.parent
 if not (ROOT / "CITATION.cff").exists():  # the tests run beside an installed copy
     pytest.skip("the repository is not here", allow_module_level=True)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_version_changelog_citation_and_pythons_agree():
@@ -27,21 +25,19 @@ def test_version_changelog_citation_and_pythons_agree():
     known = {re.sub(r"[{}]", "", one.fields["title"]).lower() for one in bibliography().values()}
     assert titles
     assert {title.lower() for title in titles} <= known
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
-    assert project["requires-python"] == f">={named[0]}"
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={named[0]}"
     assert f"Python {named[0]}" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_recipe_has_the_version_and_the_requirements_of_the_package():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     recipe = (ROOT / "conda" / "recipe.yaml").read_text("utf-8")
     assert re.findall(r"^  version: (\S+)$", recipe, re.MULTILINE)[0] == metaeval.__version__
     listed = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]
-    required = {f"python{project['requires-python']}", *project["dependencies"]}
+    required = {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
     conda = {line.removeprefix("    - ").replace(" ", "") for line in listed.splitlines()}
     assert {one.replace("matplotlib-base", "matplotlib") for one in conda} == required
-    assert project["scripts"] == dict(re.findall(r"^      - (\w+) = (\S+)$", recipe, re.MULTILINE))
+    assert PROJECT["scripts"] == dict(re.findall(r"^      - (\w+) = (\S+)$", recipe, re.MULTILINE))
 
 
 def test_the_page_of_the_api_lists_every_public_name():
@@ -65,13 +61,6 @@ def test_the_paper_has_its_sections_its_references_and_two_pages():
     assert len(re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL).split()) < 1000
 
 
-def load_docs(name):
-    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 def test_a_page_that_asks_another_host_would_be_found(tmp_path):
     check = load_docs("check_offline")
     (tmp_path / "index.html").write_text(
@@ -83,9 +72,6 @@ def test_a_page_that_asks_another_host_would_be_found(tmp_path):
     assert re.findall(r"\w\.org", found) == ["b.org", "c.org", "d.org", "e.org"]
 
 
-FRONT = load_docs("render_front")
-
-
 def read_drawing(path):
     """Return the words of a picture, and the numbers of its lines, which another matplotlib rounds differently."""
     text = path.read_text("utf-8")
@@ -94,25 +80,20 @@ def read_drawing(path):
 
 
 def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path):
-    names = FRONT.run_tutorial()
-    save_figure(FRONT.draw_picture(names["runs"], names["mean_gap"]), tmp_path, "picture", (".svg",))
-    words, lines = read_drawing(FRONT.TARGET / "picture.svg")
+    front = load_docs("render_front")
+    names = front.run_tutorial()
+    save_figure(front.draw_picture(names["runs"], names["mean_gap"]), tmp_path, "picture", (".svg",))
+    words, lines = read_drawing(front.TARGET / "picture.svg")
     again = read_drawing(tmp_path / "picture.svg")
     assert "both-ends" in words
-    assert again[0] == words, "python docs/renew.py renews it"
-    assert again[1] == pytest.approx(lines, abs=0.5), "python docs/renew.py renews it"
-    files = FRONT.make_files(names["runs"])
-    assert {name: (FRONT.TARGET / name).read_text("utf-8") for name in files} == files
+    assert again == (words, pytest.approx(lines, abs=0.5)), "python docs/renew.py renews it"
+    files = front.make_files(names["runs"])
+    assert {name: (front.TARGET / name).read_text("utf-8") for name in files} == files
 
 
 def test_the_gallery_shows_every_figure_that_a_command_draws():
-    from metaeval.cli.analyses import ANALYSES
-
-    shown = load_docs("render_gallery").FIGURES
-    assert set(shown) == {*ANALYSES, "compare", "judges", "pooled-power"}
-    group = typer.main.get_command(cli.app)
-    for example in shown.values():
-        words = shlex.split(example.command)
-        group.commands[words[1]].make_context(words[1], words[2:])
+    assert set(GALLERY.FIGURES) == {*ANALYSES, "compare", "judges", "pooled-power"}
+    for example in GALLERY.FIGURES.values():
+        parse_command(shlex.split(example.command)[1:])
         assert (ROOT / "docs" / f"{example.page}.md").exists()
         assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)
