@@ -56,7 +56,7 @@ def refused(run):
     return _refused
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     """An empty folder, in which commands are run."""
     monkeypatch.chdir(tmp_path)

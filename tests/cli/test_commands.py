@@ -109,7 +109,6 @@ def test_a_users_measure_is_run_because_they_name_its_file(run, ok, refused):
         assert (status, out, message in err, "Traceback" in err) == (2, "", True, False), err
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "command",
     [

@@ -14,7 +14,6 @@ from scipy.stats import kendalltau
 
 import metaeval as me
 
-pytestmark = pytest.mark.usefixtures("here")
 SIMILARITY = "similarity mt.csv --bootstrap 0"
 COMPARE = "compare mt.csv -m edits --trials 10 -B 20 -o rep"
 

@@ -96,36 +96,29 @@ OTHERWISE = {
 """Values whose message names neither the option nor what was given for it."""
 
 
-@pytest.fixture(scope="module")
-def broken(tmp_path_factory):
-    """A folder with files that are wrong in many ways."""
-    folder = tmp_path_factory.mktemp("broken")
-    (folder / "empty.csv").touch()
-    for name in ("nothing", "mixed"):
-        (folder / name).mkdir()
-    (folder / "binary.csv").write_bytes(bytes(range(256)))
-    ties = "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6))
-    header = "run,topic,measure,score\n"
-    texts = {
-        "table.csv": "name,size\na,1\n", "wrong.parquet": "PAR1 nothing PAR1", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n",
-        "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
-        "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
-        "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
-        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n",
-        "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
-        "two.csv": "run,topic,score,collection\na,t,1,x\nb,t,0,x\na,t,1,y\nb,t,0,y\n", "x_AP.csv": "topic,a,b\nt,1,0\nu,0,1\n",
-        "means.csv": "model,quality\na,0.5\nb,0.25\n", "labelled.csv": "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n",
-        "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
-    }  # fmt: skip
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    return folder
+HEAD = "run,topic,measure,score"
+BROKEN = {
+    "empty.csv": b"", "binary.csv": bytes(range(256)), "wrong.parquet": b"PAR1 nothing PAR1",
+    "table.csv": "name,size\na,1\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n", "one.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\n",
+    "ties.csv": f"{HEAD}\n" + "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6)),
+    "gap.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
+    "turned.csv": f"{HEAD},higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
+    "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n",
+    "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+    "two.csv": "run,topic,score,collection\na,t,1,x\nb,t,0,x\na,t,1,y\nb,t,0,y\n", "x_AP.csv": "topic,a,b\nt,1,0\nu,0,1\n",
+    "means.csv": "model,quality\na,0.5\nb,0.25\n", "labelled.csv": "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n",
+    "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
+}  # fmt: skip
+"""Files that are wrong in many ways."""
 
 
 @pytest.mark.parametrize(("line", "message"), [*FILES.items(), *NAMES.items()])
-def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, broken, monkeypatch, line, message):
-    monkeypatch.setenv("METAEVAL_DATA", str(score_file.parent / "data"))
-    shutil.copytree(broken, score_file.parent, dirs_exist_ok=True)
+def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, here, monkeypatch, line, message):
+    monkeypatch.setenv("METAEVAL_DATA", str(here / "data"))
+    for folder in ("nothing", "mixed"):
+        (here / folder).mkdir()
+    for name, content in BROKEN.items():
+        (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     shutil.copy(score_file, "scores.csv")
     assert message in refused(line)
 
@@ -164,7 +157,6 @@ COMMANDS = [
 BY_DAY = ("one run", "one topic", "constant scores", "huge scores")
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "nasty", [pytest.param(nasty, marks=() if nasty in BY_DAY else pytest.mark.nightly) for nasty in NASTY]
 )

@@ -108,7 +108,6 @@ def test_columns_are_those_of_the_reference_too(ok, reference):
     assert reference.split()[-1].removesuffix(".csv") in out + err
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("reference", ["rows.csv --repeats annotator", "five.csv --annotators"])
 def test_people_are_averaged_over_those_who_scored(ok, reference):
     """Scores of three people, a row each; and of five people of whom three scored each."""

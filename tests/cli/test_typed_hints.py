@@ -38,6 +38,11 @@ def wide(first="topic", call=str, **look):
     return lay([[first, *RUNS], *([call(topic), *(ONE[run, topic] for run in RUNS)] for topic in TOPICS)], **look)
 
 
+def turned(*head):
+    """Runs × topics."""
+    return lay([head, *([run, *(ONE[run, topic] for topic in TOPICS)] for run in RUNS)])
+
+
 def twice(name, labels, names="run,topic,score"):
     """Every score once for each label of a further column, larger by a half the second time."""
     rows = [[*key, round(score + k / 2, 3), label] for k, label in enumerate(labels) for *key, score in ROWS]
@@ -80,10 +85,11 @@ def turn(scores):
 NAMES = ["entry", "topic", "score"]
 ENTRY = ",".join(NAMES)
 BY_ENTRY = {"--columns run=entry": of()}
+CALLED_OTHER = of("AP", call=lambda topic: topic if topic < "q4" else "other")
 NUMBERS = {topic: str(299 + 3 * int(topic[1])) for topic in TOPICS}
 FIRST = ONE["alpha", "q1"]
 GAP = long().replace(f"alpha,q1,{FIRST}\n", "")
-LESS = {"--missing drop-topic": of(rows=without("q1"))}
+LESS, LESS_AP = ({"--missing drop-topic": of(measure, without("q1"))} for measure in ("score", "AP"))
 MEAN = {("alpha", "q1", "score"): (FIRST + 0.9) / 2}
 BOTH_TIMES = of(add=0.25)
 TOPIC = {**of(topic="{}/x"), **of(add=0.5, topic="{}/y")}
@@ -98,6 +104,14 @@ KIND = {
 
 def ask_kind(name):
     return {option.format(name): right for option, right in KIND.items()}
+
+
+def ask_either(name):
+    return {f"--columns topic={name}": of("AP"), "--from transposed": turn(of("AP"))}
+
+
+def number(label):
+    return label[-1]
 
 
 PAIRS = list(product(RUNS, MEASURES))
@@ -125,7 +139,15 @@ def systems(measures):
 X_Y, RBOG = systems(("x", "y")), systems(("rbog", "acc"))
 DOCS = [(run, f"d{d}", s, ONE[run, f"q{2 * d + s - 2}"]) for run in RUNS for d in (1, 2) for s in (1, 2)]
 IN_DOCS = {(run, f"{doc}/{segment}", "score"): score for run, doc, segment, score in DOCS}
-AGAIN = [*DOCS, *((run, doc, segment, round(score + 0.5, 3)) for run, doc, segment, score in DOCS)]
+DOUBLED = {"--doubled mean": {key: score + 0.25 for key, score in IN_DOCS.items()}}
+
+
+def rate_twice(*names, call=str):
+    again = [(run, doc, segment, round(score + 0.5, 3)) for run, doc, segment, score in DOCS]
+    rows = [(run, doc, call(f"{doc}/{segment}"), score) for run, doc, segment, score in [*DOCS, *again]]
+    return lay([["run", *names, "score"], *rows])
+
+
 TASKS = [
     (run, task, f"{task}{n}", n / 10 + len(task + run) / 100) for run in RUNS for task in ("a", "bb") for n in range(8)
 ]
@@ -172,43 +194,28 @@ CASES = {
         {"s.csv": lay([["run", "topic", "x", "y", "measure"], *([*key, ONE[key], OTHER[key], "AP"] for key in ONE)])},
         {"--columns score=x": of("AP")},
     ),
-    "topics in rows, or runs": (
-        {"x_AP.csv": wide("place")}, {"--columns topic=place": of("AP"), "--from transposed": turn(of("AP"))},
-    ),
-    "tasks in rows and models in columns": (
-        {"x_AP.csv": wide("task")}, {"--columns topic=task": of("AP"), "--from transposed": turn(of("AP"))},
-    ),
+    "topics in rows, or runs": ({"x_AP.csv": wide("place")}, ask_either("place")),
+    "tasks in rows and models in columns": ({"x_AP.csv": wide("task")}, ask_either("task")),
     "numbered columns": (
-        {"x_AP.csv": lay([["", 1, 2, 3, 4], *([run, *(ONE[run, topic] for topic in TOPICS)] for run in RUNS)])},
-        {"--from transposed": of("AP", call=lambda t: t[1]), "--from wide": turn(of("AP", call=lambda t: t[1]))},
+        {"x_AP.csv": turned("", 1, 2, 3, 4)},
+        {"--from transposed": of("AP", call=number), "--from wide": turn(of("AP", call=number))},
     ),
-    "models in rows": (
-        {"x_AP.csv": lay([["model", *TOPICS[:3], "other"], *([r, *(ONE[r, t] for t in TOPICS)] for r in RUNS)])},
-        {"--from transposed": of("AP", call=lambda t: {"q4": "other"}.get(t, t))},
-    ),
-    "topics or measures": (
-        {"x_AP.csv": lay([["run", *TOPICS[:3], "task5"], *([r, *(ONE[r, t] for t in TOPICS)] for r in RUNS)])},
-        {"--from transposed": of("AP", call=lambda t: {"q4": "task5"}.get(t, t))},
-    ),
+    "models in rows": ({"x_AP.csv": turned("model", "q1", "q2", "q3", "other")}, {"--from transposed": CALLED_OTHER}),
+    "topics or measures": ({"x_AP.csv": turned("run", "q1", "q2", "q3", "other")}, {"--from transposed": CALLED_OTHER}),
     "numbered topics": (
         {"x_AP.csv": wide("place", NUMBERS.get)},
         {"--columns topic=place": of("AP", call=NUMBERS.get),
-         "--columns run=place": {**of("AP", call=lambda t: t[1]),
-                                 **{("place", t[1], "AP"): float(n) for t, n in NUMBERS.items()}}},
+         "--columns run=place": of("AP", call=number) | {("place", t[1], "AP"): float(n) for t, n in NUMBERS.items()}},
     ),
     "lengths of documents": (
         {"x_AP.csv": lay([["topic", *RUNS, "docs"], *([t, *(ONE[r, t] for r in RUNS), 29 + int(t[1])] for t in TOPICS)])},
         {"--columns ignore=docs": of("AP"),
-         "--columns run=docs": {**of("AP"), **{("docs", t, "AP"): 29.0 + int(t[1]) for t in TOPICS}}},
+         "--columns run=docs": of("AP") | {("docs", t, "AP"): 29.0 + int(t[1]) for t in TOPICS}},
     ),
     "a gap": ({"s.csv": GAP}, LESS),
     "no number": ({"s.csv": GAP + "alpha,q1,NaN\n"}, LESS),
-    "an empty cell": (
-        {"x_AP.csv": wide().replace(f"q1,{FIRST}", "q1,")}, {"--missing drop-topic": of("AP", without("q1"))},
-    ),
-    "an empty cell among semicolons": (
-        {"x_AP.csv": wide(sep=";").replace(f"q1;{FIRST}", "q1;")}, {"--missing drop-topic": of("AP", without("q1"))},
-    ),
+    "an empty cell": ({"x_AP.csv": wide().replace(f"q1,{FIRST}", "q1,")}, LESS_AP),
+    "an empty cell among semicolons": ({"x_AP.csv": wide(sep=";").replace(f"q1;{FIRST}", "q1;")}, LESS_AP),
     "a run without a topic": (
         {"s.jsonl": lines({"run": r, "topic": t, "metrics": {"BLEU": s} if (r, t) != ("beta", "q2") else {}}
                           for r, t, s in ROWS)},
@@ -228,20 +235,13 @@ CASES = {
         {"s.csv": twice("paragraph", "12", "run,doc,score")}, {"--columns topic=doc+paragraph": NUMBERED},
     ),
     "paragraphs rated twice": (
-        {"s.csv": lay([["run", "doc", "paragraph", "score"], *AGAIN])}, {"--columns topic=doc+paragraph": LEADS_ON},
+        {"s.csv": rate_twice("doc", "paragraph", call=number)}, {"--columns topic=doc+paragraph": LEADS_ON},
     ),
     "paragraphs known to be rated twice": (
-        {"s.csv": lay([["run", "doc", "paragraph", "score"], *AGAIN])},
-        {"--doubled mean": {key: score + 0.25 for key, score in IN_DOCS.items()}}, "--columns topic=doc+paragraph",
+        {"s.csv": rate_twice("doc", "paragraph", call=number)}, DOUBLED, "--columns topic=doc+paragraph",
     ),
-    "segments of texts, rated twice": (
-        {"s.csv": lay([["run", "text", "segment", "score"], *((r, d, f"{d}/{s}", score) for r, d, s, score in AGAIN)])},
-        {"--doubled mean": {key: score + 0.25 for key, score in IN_DOCS.items()}},
-    ),
-    "segments of documents, rated twice": (
-        {"s.csv": lay([["run", "doc", "segment", "score"], *((r, d, f"{d}/{s}", score) for r, d, s, score in AGAIN)])},
-        {"--doubled mean": {key: score + 0.25 for key, score in IN_DOCS.items()}},
-    ),
+    "segments of texts, rated twice": ({"s.csv": rate_twice("text", "segment")}, DOUBLED),
+    "segments of documents, rated twice": ({"s.csv": rate_twice("doc", "segment")}, DOUBLED),
     "documents of questions": (
         {"s.csv": twice("document", "xy", "run,question,score")}, {"--columns topic=question+document": TOPIC},
     ),
