@@ -1,6 +1,5 @@
 """Measures are chosen before gaps are settled: what another measure lacks moves no number, whatever the format."""
 
-import io
 import warnings
 from itertools import product
 
@@ -33,8 +32,6 @@ LOGS = {
     run: {topic: dict(zip(each["measure"], each["score"], strict=True)) for topic, each in rows.groupby("topic", sort=False)}
     for run, rows in ABSENT.groupby("run")
 }  # fmt: skip
-PARQUET = io.BytesIO()
-ABSENT.to_parquet(PARQUET)
 
 
 def lay(template, rows=ABSENT):
@@ -49,7 +46,7 @@ FORMATS = {
     # the files, of which several are in a folder; or what Python is given
     "tidy": {"s.csv": WITH_NAN.to_csv(index=False)},
     "tidy, rows absent": {"s.csv": ABSENT.to_csv(index=False)},
-    "tidy Parquet": {"s.parquet": PARQUET.getvalue()},
+    "tidy Parquet": {"s.parquet": ABSENT.to_parquet()},
     "a column a measure": {"s.csv": COLUMNS.to_csv()},
     "wide": {f"s_{name}.csv": each.to_csv() for name, each in MATRICES.items()},
     "sakai": {"runs": "\n".join(RUNS), **{name: spell(each[RUNS].to_numpy(), " ") for name, each in MATRICES.items()}},

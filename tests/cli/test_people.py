@@ -130,10 +130,10 @@ def test_people_are_averaged_over_those_who_scored(ok, reference):
 
 
 def test_a_reference_of_its_own_is_opened_and_its_direction_stated(ok, refused, here):
-    rows = [(f"run{r}", t, r * t) for r in range(3) for t in (1, 2, 3)]
-    for name, sign in (("M", 1), ("E", -1)):
-        lines = ["run,topic,measure,score", *(f"{r},{t},{name},{sign * value}" for r, t, value in rows)]
-        (here / f"{name}.csv").write_text("\n".join(lines[: len(lines) - (name == "E")]))
+    rows = [f"run{r},{t},{r * t}\n" for r in range(3) for t in (1, 2, 3)]
+    (here / "M.csv").write_text("".join(["run,topic,M\n", *rows]))
+    turned = [f"run{r},{t},{-r * t}\n" for r in range(3) for t in (1, 2, 3) if (r, t) != (2, 3)]
+    (here / "E.csv").write_text("".join(["run,topic,E\n", *turned]))
     line = "agreement M.csv --reference E.csv -B 20 --bootstrap 0 --statistic tau_a --format json --higher-is-better M"
     assert "run2, topic 3, measure E: there is no score" in refused(f"{line} --lower-is-better E")
     for option, tau in (("--lower-is-better", 1.0), ("--higher-is-better", -1.0)):

@@ -62,12 +62,6 @@ def sheets(**tables):
     return stream.getvalue()
 
 
-def parquet(names):
-    stream = io.BytesIO()
-    pd.DataFrame(ROWS, columns=names).to_parquet(stream)
-    return stream.getvalue()
-
-
 def of(measure="score", rows=ONE, add=0.0, *, topic="{}", call=str, collection=()):
     """What is right: the scores by run, topic and measure, with a collection before them where there are several."""
     return {(*collection, r, topic.format(call(t)), measure): round(score + add, 3) for (r, t), score in rows.items()}
@@ -129,14 +123,13 @@ def pair(names):
     return {"--from wide": found, f"--columns 'ignore={gone}'": {k: s for k, s in found.items() if k[0] in names[::2]}}
 
 
-def systems(measures):
+def systems(measures, file="s_AP.csv", write=lay):
     """Two rows of names, and what they give."""
     upper = ["", *(name for n in (1, 2, 3) for name in (f"System {n}", ""))]
     rows = [upper, ["topic", *measures * 3], *BY_MEASURE]
-    return rows, pair([f"System {n} {measure}" for n in (1, 2, 3) for measure in measures])
+    return {file: write(rows)}, pair([f"System {n} {measure}" for n in (1, 2, 3) for measure in measures])
 
 
-X_Y, RBOG = systems(("x", "y")), systems(("rbog", "acc"))
 DOCS = [(run, f"d{d}", s, ONE[run, f"q{2 * d + s - 2}"]) for run in RUNS for d in (1, 2) for s in (1, 2)]
 IN_DOCS = {(run, f"{doc}/{segment}", "score"): score for run, doc, segment, score in DOCS}
 DOUBLED = {"--doubled mean": {key: score + 0.25 for key, score in IN_DOCS.items()}}
@@ -171,7 +164,7 @@ CASES = {
     "objects in lines of JSON": (
         {"s.jsonl": lines({"entry": r, "topic": t, "metrics": {"score": s, "ci": [0, 1]}} for r, t, s in ROWS)}, BY_ENTRY,
     ),
-    "Parquet": ({"s.parquet": parquet(NAMES)}, BY_ENTRY),
+    "Parquet": ({"s.parquet": pd.DataFrame(ROWS, columns=NAMES).to_parquet()}, BY_ENTRY),
     "a workbook": ({"s.xlsx": sheets(s=[NAMES, *ROWS])}, BY_ENTRY),
     "a title in a workbook": ({"s.xlsx": sheets(s=[["Table 1", "", ""], NAMES, *ROWS])}, BY_ENTRY),
     "a title in a text": ({"s.csv": "Table 1,,\n" + long(ENTRY)}, BY_ENTRY),
@@ -256,9 +249,9 @@ CASES = {
         {"--columns collection=benchmark --doubled mean": TIED | {
             ("a", "alpha", "a0", "score"): (0.5 + TIED["a", "alpha", "a0", "score"]) / 2}},
     ),
-    "two rows of names": ({"s_AP.csv": lay(RBOG[0])}, RBOG[1]),
-    "two rows of names in a workbook": ({"s_AP.xlsx": sheets(s=systems(MEASURES)[0])}, systems(MEASURES)[1]),
-    "two rows of names that nobody knows": ({"s_AP.csv": lay(X_Y[0])}, X_Y[1]),
+    "two rows of names": systems(("rbog", "acc")),
+    "two rows of names in a workbook": systems(MEASURES, "s_AP.xlsx", lambda rows: sheets(s=rows)),
+    "two rows of names that nobody knows": systems(("x", "y")),
     "runs by measures": (
         {"s_AP.csv": lay([["topic", *map(" ".join, PAIRS)], *BY_MEASURE])}, pair([*map(" ".join, PAIRS)]),
     ),
