@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from metaeval.errors import DataError
-from metaeval.files import TEMPORARY, check_folder, write_atomically, write_together
+from metaeval.files import TEMPORARY, write_atomically, write_together
 
 OLD = {"a.csv": "old a", "b.csv": "old b", "c/d.csv": "old d"}
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and permissions are those of POSIX")
@@ -91,15 +90,6 @@ def test_what_is_written_has_the_permissions_of_other_new_files(tmp_path):
         os.umask(before)
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("out", "out/a.csv", "b.csv")]
     assert modes == [0o755, 0o644, 0o644]
-
-
-def test_a_folder_that_cannot_be_is_refused_beforehand_and_none_is_made(tmp_path):
-    check_folder(tmp_path / "a" / "b")
-    assert not list(tmp_path.iterdir())
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "file", tmp_path / "file" / "out"):
-        with pytest.raises(DataError, match="file is a file, or cannot be written"):
-            check_folder(folder)
 
 
 @posix

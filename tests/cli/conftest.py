@@ -79,3 +79,11 @@ def make_log(scores, *, model="m", task="t"):
         for item, given in scores.items()
     ]
     return json.dumps({"version": 2, "status": "success", "eval": {"task": task, "model": model}, "samples": samples})
+
+
+def write_files(folder, files):
+    """Write texts and bytes by the names of their files; return the folder, or the only file."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder if len(files) > 1 else folder / name

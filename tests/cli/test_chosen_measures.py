@@ -13,7 +13,7 @@ from metaeval.datasets.open import open_collections
 from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.io import read_collections
 from metaeval.io.ratings import read_ratings
-from tests.cli.conftest import make_log
+from tests.cli.conftest import make_log, write_files
 
 RUNS, TOPICS, MEASURES = ["a", "b", "c"], [str(topic) for topic in range(1, 21)], ["original", "other"]
 TABLE = pd.DataFrame(product(RUNS, TOPICS, MEASURES), columns=["run", "topic", "measure"])
@@ -68,14 +68,7 @@ STATED = {"tot": "tot", "trec_eval": "trec_eval"}
 
 
 def make_source(name, folder):
-    files = FORMATS[name]
-    if "frame" in name:
-        return files
-    folder = folder / name
-    folder.mkdir()
-    for file, content in files.items():
-        (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder if len(files) > 1 else folder / file
+    return FORMATS[name] if "frame" in name else write_files(folder / name, FORMATS[name])
 
 
 def write(folder, *frames):

@@ -1,7 +1,6 @@
 """A command comes from a function's signature and docstring, so that the two cannot differ."""
 
 import inspect
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import metaeval as me
 from metaeval.cli import generate
 from metaeval.cli.analyses import ANALYSES
 from metaeval.cli.generate import IN_PYTHON, find_question, parse_docstring
-from metaeval.cli.options import OPENING, PHRASES, spell
+from metaeval.cli.options import OPENING, spell
 from tests.analyses.made import relabel
 
 
@@ -71,11 +70,3 @@ def test_contradictions_are_followed_by_the_run_pairs(ok, here):
     for style in ("text", "md", "latex", "csv"):
         out, _ = ok(f"contradictions s.csv -B 200 -f {style} --all-higher-is-better")
         assert ("measure 2 finds run 2 better" in out.replace("\n", " ")) == (style != "csv")
-
-
-def test_phrases_that_the_command_line_words_otherwise_are_in_use():
-    folder = Path(me.__file__).parent
-    texts = [path.read_text("utf-8") for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
-    house = re.sub(r"\s+", " ", "".join(texts))
-    for phrase in PHRASES:
-        assert f"format_option('{phrase}'" in house or f'format_option("{phrase}"' in house, phrase

@@ -9,6 +9,7 @@ import pytest
 import metaeval as me
 from metaeval.errors import MetaevalError, MetaevalWarning
 from tests.analyses.made import label
+from tests.cli.conftest import write_files
 
 SCORE = "score gold.txt gold.txt -l judgements"
 FILES = {
@@ -29,6 +30,7 @@ FILES = {
     "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",
     "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
+    "power tiny.csv --out tiny.csv/out": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
     "score tiny.csv": "tiny.csv is a file: name the runs after it, and their layout with --layout",
@@ -36,6 +38,7 @@ FILES = {
     "score tiny.csv tiny.csv --layout xml": "there is no format 'xml': use semeval-c",
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
+    f"{SCORE} --classes 0,1 --seed 3": "--seed is for --parts: nothing else is random",
     f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
@@ -115,10 +118,8 @@ BROKEN = {
 @pytest.mark.parametrize(("line", "message"), [*FILES.items(), *NAMES.items()])
 def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, here, monkeypatch, line, message):
     monkeypatch.setenv("METAEVAL_DATA", str(here / "data"))
-    for folder in ("nothing", "mixed"):
-        (here / folder).mkdir()
-    for name, content in BROKEN.items():
-        (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_files(here, BROKEN)
+    (here / "nothing").mkdir()
     shutil.copy(score_file, "scores.csv")
     assert message in refused(line)
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from metaeval import ScoreStore
-from tests.cli.conftest import make_log
+from tests.cli.conftest import make_log, write_files
 
 pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -301,9 +301,7 @@ OPTION = r"--[a-z-]+ (?:'[^']*'|[^\s;,()':]+(?:,(?=[a-z]+=)[^\s;,()']+)*)"
 def test_what_is_typed_as_printed_gives_the_right_scores(what, run, here):
     files, answers, *stated = CASES[what]
     stated = " ".join(stated)
-    for name, content in files.items():
-        (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    source = next(iter(files)) if len(files) == 1 else "."
+    source = write_files(here, files)
     status, _, refusal = run("convert", source, "store", "--to", "store", *shlex.split(stated))
     assert status == 2, "it is read without a question"
     printed = re.findall(rf"{OPTION}(?: {OPTION})*", refusal.splitlines()[-1].partition("(")[2])
