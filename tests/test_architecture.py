@@ -1,7 +1,6 @@
 """The shape of the house: imports go one way."""
 
 import ast
-import functools
 import graphlib
 import importlib
 import subprocess
@@ -40,27 +39,19 @@ def allowed(room):
     return BELOW[room].union(*(allowed(one) for one in BELOW[room]))
 
 
-@functools.cache
-def read_modules():
-    """Every module of the package and of the experiments, by its full name: its room and its statements."""
+def read_modules(folder):
+    """Every module of the package or of the experiments by its full name, with its statements."""
     found = {}
-    for folder in ("metaeval", "experiments"):
-        for path in sorted((HOUSE.parent / folder).rglob("*.py")):
-            inside = path.relative_to(HOUSE.parent).with_suffix("").parts
-            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-            room = inside[1] if folder == "metaeval" else folder
-            found[".".join(inside).removesuffix(".__init__")] = room, nodes
+    for path in sorted((HOUSE.parent / folder).rglob("*.py")):
+        name = ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = list(ast.walk(ast.parse(path.read_text("utf-8"))))
     return found
 
 
-HOUSE_MODULES = {name: one for name, one in read_modules().items() if one[0] not in ("experiments", "__init__")}
-
-
-@functools.cache
-def names_imported(name):
-    """Every name that a module imports, with its module, inside functions and for the type checker too."""
+def names_imported(nodes):
+    """Every name that is imported, with its module, inside functions and for the type checker too."""
     names = set()
-    for node in read_modules()[name][1]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Import):
@@ -68,40 +59,38 @@ def names_imported(name):
     return names
 
 
+MODULES, EXPERIMENTS = read_modules("metaeval"), read_modules("experiments")
+IMPORTS = {name: names_imported(nodes) for name, nodes in (MODULES | EXPERIMENTS).items()}
+ROOMS = {name: name.split(".")[1] for name in MODULES if "." in name}
+
+
 def test_imports_go_one_way_inside_functions_and_for_typing_too():
-    assert {room for room, _ in HOUSE_MODULES.values()} == set(BELOW), "every room has its place"
-    for name, (room, _) in HOUSE_MODULES.items():
-        rooms = {part.split(".")[1] for part in names_imported(name) if part.startswith("metaeval.")}
+    assert {*ROOMS.values()} == set(BELOW), "every room has its place"
+    for name, room in ROOMS.items():
+        rooms = {part.split(".")[1] for part in IMPORTS[name] if part.startswith("metaeval.")}
         assert rooms <= {room} | allowed(room), name
-        assert not any(part.split(".")[0] == "experiments" for part in names_imported(name)), name
+        assert not any(part.split(".")[0] == "experiments" for part in IMPORTS[name]), name
+        # Nothing goes round the rooms by way of the package itself.
+        of_package = [
+            one for one in MODULES[name] if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)
+        ]
+        assert {one.attr for one in of_package if one.value.id == "metaeval"} <= {"__version__"}, name
+    for name in EXPERIMENTS:
+        assert not [one for one in IMPORTS[name] if one.startswith("metaeval.") and "._" in one], f"{name}: private"
     assert len(list(HOUSE.glob("*.py"))) <= 7, "few modules lie at the top"
 
 
-def test_nothing_goes_round_the_rooms_by_way_of_the_package_itself():
-    for name, (_, nodes) in HOUSE_MODULES.items():
-        of_package = [one for one in nodes if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name)]
-        assert {one.attr for one in of_package if one.value.id == "metaeval"} <= {"__version__"}, name
-
-
-def test_experiments_import_nothing_private():
-    for name in read_modules():
-        if name.startswith("experiments"):
-            private = [one for one in names_imported(name) if one.startswith("metaeval.") and "._" in one]
-            assert not private, name
-
-
 def test_no_file_imports_in_a_circle():
-    files = read_modules()
-    imports = {
-        name: {other for other in names_imported(name) if other in files and other.count(".") and other != name}
-        for name in files
+    circles = {
+        name: {other for other in names if other in IMPORTS and "." in other and other != name}
+        for name, names in IMPORTS.items()
     }
-    graphlib.TopologicalSorter(imports).prepare()  # raises the circle that it finds
+    graphlib.TopologicalSorter(circles).prepare()  # raises the circle that it finds
 
 
 def test_modules_are_not_hidden_by_functions_of_their_names_and_leave_matplotlib_to_those_that_draw():
     """That each can be imported alone follows from there being no circle; pages of the playground draw."""
-    names = ["metaeval", *(name for name, (room, _) in HOUSE_MODULES.items() if room not in ("__main__", "app"))]
+    names = ["metaeval", *(name for name, room in ROOMS.items() if room not in ("__main__", "app"))]
     code = f"""
 import sys, types
 names, draws, drawn = {names!r}, {DRAWS!r}, False
@@ -117,35 +106,22 @@ for name in sorted(names, key=lambda name: name in draws):
 KERNELS = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
 
 
-@pytest.mark.parametrize(
-    ("modules", "heavy"),
-    [
-        (["metaeval.cli"], {"numpy", "pandas", "scipy", "matplotlib", "numba"}),
-        ([f"metaeval.stats.{name}" for name in KERNELS], {"numba", "scipy", "statsmodels", "pandas", "joblib"}),
-    ],
-)
-def test_the_command_line_and_the_kernels_start_without_the_heavy_packages(modules, heavy):
-    code = f"import sys, {', '.join(modules)}; print(*sorted({heavy!r} & set(sys.modules)))"
+def test_the_kernels_start_without_the_heavy_packages():
+    modules = ", ".join(f"metaeval.stats.{name}" for name in KERNELS)
+    heavy = {"numba", "scipy", "statsmodels", "pandas", "joblib"}
+    code = f"import sys, {modules}; print(*sorted({heavy!r} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == ""
 
 
-def test_every_public_name_can_be_imported():
-    import metaeval
-
-    assert all(getattr(metaeval, name) is not None for name in metaeval.__all__)
-
-
 def test_a_result_overrides_five_methods_at_most():
-    for name in HOUSE_MODULES:
-        if name.startswith("metaeval.analyses.") and not name.endswith("conftest"):
+    for name, room in ROOMS.items():
+        if room == "analyses" and not name.endswith("conftest"):
             importlib.import_module(name)
     shown = {name for name, each in vars(Result).items() if callable(each) and not name.startswith("__")}
-    results, waiting = set(), [Result]
-    while waiting:
-        kinds = waiting.pop().__subclasses__()
-        results |= set(kinds)
-        waiting += kinds
-    assert len(results) > 20
+    results = [Result]
     for result in results:
+        results += result.__subclasses__()
+    assert len(results) > 20
+    for result in results[1:]:
         assert shown & set(vars(result)) <= {"answer", "tables", "charts", "frames", "beside"}, result

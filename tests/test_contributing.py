@@ -23,29 +23,23 @@ SCORES = "run,topic,measure,score\n" + "".join(
 )
 
 
-def blocks_of(section):
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    part = text[text.index(f"## {section}") :]
-    part = part[: part.index("\n## ", 3)]
-    return [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory):
+@pytest.fixture
+def house(tmp_path):
     """A copy of the package, to which the recipe was applied."""
-    folder = tmp_path_factory.mktemp("house")
-    shutil.copytree(ROOT / "metaeval", folder / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
-    analysis, public, command = blocks_of("Add an analysis")
+    shutil.copytree(ROOT / "metaeval", tmp_path / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    section = text.partition("\n## Add an analysis")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^( *)```python\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)
+    analysis, public, command = (textwrap.dedent(block) for _, block in blocks)
     assert len(public.splitlines()) == len(command.splitlines()) == 1
-    file = re.match(r"# (metaeval/\S+\.py)\n", analysis)
-    (folder / file.group(1)).write_text(analysis, encoding="utf-8")
-    with (folder / "metaeval/__init__.pyi").open("a", encoding="utf-8") as stub:
+    (tmp_path / re.match(r"# (metaeval/\S+\.py)\n", analysis)[1]).write_text(analysis, "utf-8")
+    with (tmp_path / "metaeval/__init__.pyi").open("a", encoding="utf-8") as stub:
         stub.write(public)
-    table = folder / "metaeval/cli/analyses.py"
-    text = table.read_text(encoding="utf-8")
-    table.write_text(text.replace("\nANALYSES = {\n", f"\nANALYSES = {{\n{command}"), encoding="utf-8")
-    (folder / "scores.csv").write_text(SCORES, encoding="utf-8")
-    return folder
+    table = tmp_path / "metaeval/cli/analyses.py"
+    text = table.read_text("utf-8").replace("\nANALYSES = {\n", f"\nANALYSES = {{\n{command}")
+    table.write_text(text, "utf-8")
+    (tmp_path / "scores.csv").write_text(SCORES)
+    return tmp_path
 
 
 TRIED = """
@@ -79,9 +73,6 @@ expect("--bootstrap is 0; it is a whole number of at least 1", "winner", "scores
 
 def test_the_new_analysis_is_part_of_the_public_api_with_table_figure_and_command(house):
     environment = {**os.environ, "PYTHONPATH": str(house), "COLUMNS": "100"}
-    command = [sys.executable, "-c", TRIED]
-    done = subprocess.run(command, cwd=house, env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", TRIED], cwd=house, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {"winner.csv", "winner.tex", "winner.json", "winner.svg"} <= {
-        path.name for path in (house / "out").iterdir()
-    }
+    assert {f"winner.{end}" for end in ("csv", "tex", "json", "svg")} <= {path.name for path in house.glob("out/*")}

@@ -1,4 +1,7 @@
-"""The documentation says what the code does: its examples run, its commands exist, and every analysis has a page."""
+"""The documentation says what the code does, and what is released agrees with itself.
+
+Its examples run, its commands exist, every analysis has a page, and versions, requirements and citations are the same.
+"""
 
 import importlib.util
 import inspect
@@ -6,6 +9,7 @@ import os
 import re
 import shlex
 import sys
+import tomllib
 from itertools import dropwhile
 from pathlib import Path
 
@@ -19,11 +23,15 @@ from experiments.paper import PAPERS
 from metaeval import cli
 from metaeval.cli.analyses import ANALYSES
 from metaeval.measures import registry
+from metaeval.show.bibliography import bibliography
+from metaeval.show.drawing import save_figure
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 if not (DOCS / "index.md").exists():  # the tests run beside an installed copy
     pytest.skip("the documentation is not here", allow_module_level=True)
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
 FOLDERS = {  # of the data sets that examples use
     "stc3-dq": "stc3", "sem16t4": "semeval2016", "data/dl21": "dl21", "data/evals": "evals", "livebench": "evals",
@@ -47,31 +55,18 @@ def blocks(page):
     return RENEW.find_blocks(page.read_text("utf-8"))
 
 
-def named(pages):
-    return [pytest.param(page, id=str(page.relative_to(DOCS))) for page in pages]
-
-
-def require_data(text):
-    for name, folder in FOLDERS.items():
-        if name in text and not (DATA / folder).is_dir():
-            pytest.skip(f"this page's examples need {folder}/ in the folder that METAEVAL_DATA names")
-
-
 def test_every_fenced_block_is_seen_by_these_tests():
     for page in PAGES:
-        opened_and_closed = re.findall(r"^```", page.read_text("utf-8"), re.MULTILINE)
-        generated = re.findall(r"^```\{(?:toctree|include)\}", page.read_text("utf-8"), re.MULTILINE)
+        text = page.read_text("utf-8")
+        opened_and_closed = re.findall(r"^```", text, re.MULTILINE)
+        generated = re.findall(r"^```\{(?:toctree|include)\}", text, re.MULTILINE)
         assert len(opened_and_closed) == 2 * (len(blocks(page)) + len(generated)), page
 
 
 @pytest.fixture
 def _as_a_new_user(monkeypatch):
     """With the shipped measures only, and without modules that a page brought."""
-    shipped = {
-        name: one
-        for name, one in registry._MEASURES.items()
-        if hasattr(sys.modules.get(one.formula.__module__), one.formula.__name__)
-    }
+    shipped = {name: one for name, one in registry._MEASURES.items() if registry.is_shipped(one)}
     monkeypatch.setattr(registry, "_MEASURES", shipped)
     before = set(sys.modules)
     yield
@@ -81,33 +76,26 @@ def _as_a_new_user(monkeypatch):
             del sys.modules[name]
 
 
-QUICK = {"properties"}
-"""Pages whose examples take little time; those of the others are run at night."""
+def by_day(pages, is_quick):
+    """Pages, of which those that take long are tried at night."""
+    return [pytest.param(page, id=page.stem, marks=() if is_quick(page) else pytest.mark.nightly) for page in pages]
 
 
 @pytest.mark.usefixtures("_as_a_new_user")
 @pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, id=page.stem, marks=() if page.stem in QUICK else pytest.mark.nightly)
-        for page in RENEW.list_pages()
-        if RENEW.shows_output(page)
-    ],
+    "page", by_day(filter(RENEW.shows_output, RENEW.list_pages()), lambda page: page.stem == "properties")
 )
 def test_a_page_shows_what_its_commands_and_examples_print(page):
     text = page.read_text("utf-8")
-    require_data("".join(one.text for one in blocks(page) if one.language in ("pycon", "console")))
-    assert RENEW.renew_text(text) == text, f"python docs/renew.py {page.relative_to(DOCS.parent)}"
+    needed = "".join(one.text for one in blocks(page) if one.language in ("pycon", "console"))
+    for name, folder in FOLDERS.items():
+        if name in needed and not (DATA / folder).is_dir():
+            pytest.skip(f"this page's examples need {folder}/ in the folder that METAEVAL_DATA names")
+    assert RENEW.renew_text(text) == text, f"python docs/renew.py {page.relative_to(ROOT)}"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        # Marks are searched for in thousands of cases.
-        pytest.param(page, id=page.stem, marks=pytest.mark.nightly if "list: marks" in page.read_text("utf-8") else ())
-        for page in LISTS.list_pages()
-    ],
-)
+# Marks are searched for in thousands of cases.
+@pytest.mark.parametrize("page", by_day(LISTS.list_pages(), lambda page: "list: marks" not in page.read_text("utf-8")))
 def test_lists_of_what_the_code_knows_are_current(page):
     text = page.read_text("utf-8")
     assert LISTS.renew_lists(text) == text, "python docs/renew.py"
@@ -128,16 +116,15 @@ def test_a_stale_page_is_renewed():
         RENEW.renew_text("```pycon\n>>> 1 / 0\n1\n```\n")
 
 
-def metaeval_command(words):
+def parse_command(words):
     """Parse a command line as the program would, without running anything."""
-    command = typer.main.get_command(cli.app)
-    while hasattr(command, "commands"):
-        assert words[0] in command.commands, f"there is no command {words[0]}"
-        command, words = command.commands[words[0]], words[1:]
-    command.make_context(command.name, list(words))
+    name, *rest = words
+    commands = typer.main.get_command(cli.app).commands
+    assert name in commands, f"there is no command {name}"
+    commands[name].make_context(name, rest)
 
 
-def experiments_command(words):
+def parse_experiments(words):
     app = typer.Typer()
     app.command()(run_experiments)
     context = typer.main.get_command(app).make_context("experiments", list(words))
@@ -158,11 +145,20 @@ def test_every_command_on_a_page_is_one_with_such_options(command):
     # Variables of the environment come before the program; what looks alike behind it belongs to an option.
     words = list(dropwhile(lambda word: re.fullmatch(r"\w+=\S+", word), shlex.split(command)))
     if words[0] == "metaeval":
-        metaeval_command(words[1:])
+        parse_command(words[1:])
     elif words[:3] == ["python", "-m", "experiments"]:
-        experiments_command(words[3:])
+        parse_experiments(words[3:])
     else:
         assert words[0] in ("pip", "dask")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("powers scores.csv", "no command powers"), ("power scores.csv --permutation-count 5", "No such option")],
+)
+def test_a_command_that_does_not_exist_would_be_noticed(line, said):
+    with pytest.raises(Exception, match=said):
+        parse_command(line.split())
 
 
 def test_the_page_of_tests_names_the_default_test_of_every_command():
@@ -179,27 +175,18 @@ def test_the_page_of_tests_names_the_default_test_of_every_command():
         assert default == listed.get(name), name
 
 
-def test_a_command_that_does_not_exist_would_be_noticed():
-    with pytest.raises(AssertionError, match="no command powers"):
-        metaeval_command(["powers", "scores.csv"])
-    with pytest.raises(Exception, match="No such option"):
-        metaeval_command(["power", "scores.csv", "--permutation-count", "5"])
-
-
-def analyses():
-    functions = [getattr(metaeval, name) for name in metaeval.__all__ if name != "cite"]  # which analyses nothing
-    return [one for one in functions if inspect.isfunction(one) and one.__module__.startswith("metaeval.analyses.")]
-
-
-@pytest.mark.parametrize("analysis", analyses(), ids=lambda one: one.__name__)
-def test_every_analysis_has_a_concept_page(analysis):
-    assert any(f"me.{analysis.__name__}(" in page.read_text("utf-8") for page in CONCEPTS)
-
-
 GALLERY = load_docs("render_gallery")
 
 
-@pytest.mark.parametrize("page", named(CONCEPTS))
+def test_every_analysis_has_a_concept_page():
+    texts = " ".join(page.read_text("utf-8") for page in CONCEPTS)
+    functions = [getattr(metaeval, name) for name in metaeval.__all__ if name != "cite"]  # which analyses nothing
+    analyses = [one for one in functions if inspect.isfunction(one) and one.__module__.startswith("metaeval.analyses.")]
+    assert len(analyses) > 10
+    assert [one.__name__ for one in analyses if f"me.{one.__name__}(" not in texts] == []
+
+
+@pytest.mark.parametrize("page", CONCEPTS, ids=lambda page: page.stem)
 def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page):
     text = page.read_text("utf-8")
     parts = (
@@ -226,19 +213,20 @@ def test_the_figures_show_what_their_pages_say(tmp_path):
     overlap = metaeval.significance_overlap(power).to_frame()
     both = pd.concat([overlap, overlap.rename(columns={"measure_1": "measure_2", "measure_2": "measure_1"})])
     assert both.groupby("measure_1")["sso"].mean().idxmin() == "RR"
-    stable = metaeval.split_half_consistency(scores, n_trials=50).to_frame().set_index("measure")["mean_tau"]
-    assert stable.idxmax() == "length"
-    assert metaeval.robustness(scores).to_frame().set_index("measure")["mean"].idxmax() == "length"
+    for result, column in (
+        (metaeval.split_half_consistency(scores, n_trials=50), "mean_tau"),
+        (metaeval.robustness(scores), "mean"),
+    ):
+        assert result.to_frame().set_index("measure")[column].idxmax() == "length"
     similar = metaeval.ranking_similarity(scores, n_bootstrap=0).to_frame().drop(index="length")
     assert similar["length"].max() < similar.drop(columns="length").to_numpy().min()
     opposite = metaeval.significance_contradictions(power).to_frame().query("contradictions > 0")
     assert len(opposite) == len(found) - 1
     assert opposite["contradictions"].max() > 1
     assert (opposite[["measure_1", "measure_2"]] == "length").any(axis=1).all()
-    agreeing = metaeval.agreement(
-        scores, reference="human", statistics=["pairwise_accuracy"], n_bootstrap=100
-    ).to_frame()
-    assert agreeing.set_index("measure")["value"].agg(["idxmax", "idxmin"]).tolist() == ["AP", "length"]
+    agreeing = metaeval.agreement(scores, reference="human", statistics=["pairwise_accuracy"], n_bootstrap=100)
+    values = agreeing.to_frame().set_index("measure")["value"]
+    assert (values.idxmax(), values.idxmin()) == ("AP", "length")
 
 
 SEARCH = load_docs("render_search")
@@ -252,3 +240,79 @@ def test_every_page_has_words_of_its_readers_by_which_it_is_found():
     words = [word for words in SEARCH.WORDS.values() for word in words]
     assert all((DOCS / f"{page}.md").exists() for page in SEARCH.WORDS)
     assert min(words.count(word) for word in ("metric", "system", "query", "segment", "model")) >= 4
+
+
+def test_version_changelog_citation_and_pythons_agree():
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert newest == re.search(r"^version: (\S+)$", citation, re.MULTILINE)[1] == metaeval.__version__
+    titles = re.findall(r"^    title: \"?(.*?)\"?$", citation, re.MULTILINE)
+    known = {re.sub(r"[{}]", "", one.fields["title"]).lower() for one in bibliography().values()}
+    assert titles
+    assert {title.lower() for title in titles} <= known
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert PROJECT["requires-python"] == f">={named[0]}"
+    assert f"Python {named[0]}" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_recipe_has_the_version_and_the_requirements_of_the_package():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text("utf-8")
+    assert re.findall(r"^  version: (\S+)$", recipe, re.MULTILINE)[0] == metaeval.__version__
+    listed = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]
+    required = {f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]}
+    conda = {line.removeprefix("    - ").replace(" ", "") for line in listed.splitlines()}
+    assert {one.replace("matplotlib-base", "matplotlib") for one in conda} == required
+    assert PROJECT["scripts"] == dict(re.findall(r"^      - (\w+) = (\S+)$", recipe, re.MULTILINE))
+
+
+def test_the_paper_has_its_sections_its_references_and_two_pages():
+    text, bib = ((ROOT / f"paper.{suffix}").read_text("utf-8") for suffix in ("md", "bib"))
+    _, head, body = text.split("---\n", 2)
+    fields = ["title", "tags", "authors", "affiliations", "date", "bibliography"]
+    assert re.findall(r"^(\w+):", head, re.MULTILINE) == fields
+    sections = ["Summary", "Statement of need", "State of the field", "Functionality", "Reproducibility", "References"]
+    assert re.findall(r"^# (.*)$", body, re.MULTILINE) == sections
+    assert set(re.findall(r"@([a-z][\w-]+)", body)) == set(re.findall(r"^@\w+\{(.*),$", bib, re.MULTILINE))
+    entries = {one.key: one.to_bibtex() for one in bibliography().values()}
+    copied = {key: entry for key, entry in entries.items() if f"{{{key},\n" in bib}
+    assert len(copied) > 10
+    assert all(entry in bib for entry in copied.values())
+    assert len(re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL).split()) < 1000
+
+
+def test_a_page_that_asks_another_host_would_be_found(tmp_path):
+    check = load_docs("check_offline")
+    (tmp_path / "index.html").write_text(
+        '<a href="https://doi.org/1">a link</a><link rel="canonical" href="https://a.org/">'
+        '<script src="https://b.org/x.js"></script><img src="//c.org/y.png"><p style="background:url(http://d.org/z)">'
+    )
+    (tmp_path / "a.css").write_text("@font-face { src: url('https://e.org/f.woff2') } p { background: url(data:x) }")
+    found = " ".join(check.find_loads(tmp_path))
+    assert re.findall(r"\w\.org", found) == ["b.org", "c.org", "d.org", "e.org"]
+
+
+def read_drawing(path):
+    """Return the words of a picture, and the numbers of its lines, which another matplotlib rounds differently."""
+    text = path.read_text("utf-8")
+    lines = " ".join(re.findall(r"<path[^>]* d=\"([^\"]*)\"", text))
+    return re.findall(r"<text[^>]*>([^<]*)<", text), [float(number) for number in re.findall(r"-?[\d.]+", lines)]
+
+
+def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path):
+    front = load_docs("render_front")
+    names = front.run_tutorial()
+    save_figure(front.draw_picture(names["runs"], names["mean_gap"]), tmp_path, "picture", (".svg",))
+    words, lines = read_drawing(front.TARGET / "picture.svg")
+    again = read_drawing(tmp_path / "picture.svg")
+    assert "both-ends" in words
+    assert again == (words, pytest.approx(lines, abs=0.5)), "python docs/renew.py renews it"
+    files = front.make_files(names["runs"])
+    assert {name: (front.TARGET / name).read_text("utf-8") for name in files} == files
+
+
+def test_the_gallery_shows_every_figure_that_a_command_draws():
+    assert set(GALLERY.FIGURES) == {*ANALYSES, "compare", "judges", "pooled-power"}
+    for example in GALLERY.FIGURES.values():
+        parse_command(shlex.split(example.command)[1:])
+        assert (ROOT / "docs" / f"{example.page}.md").exists()
+        assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from metaeval.errors import DataError
-from metaeval.files import TEMPORARY, check_folder, write_atomically, write_together
+from metaeval.files import TEMPORARY, write_atomically, write_together
 
 OLD = {"a.csv": "old a", "b.csv": "old b", "c/d.csv": "old d"}
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and permissions are those of POSIX")
 
 
 def write(folder, content, *, instead_of=()):
@@ -26,10 +26,18 @@ def content_of(folder):
 
 
 def test_files_written_together_replace_their_namesakes_and_leave_others_alone(tmp_path):
-    write(tmp_path / "x" / "out", OLD)
-    (tmp_path / "x" / "out" / "mine.txt").write_text("mine")
-    write(tmp_path / "x" / "out", {"a.csv": "new a"}, instead_of=["b.csv", "a.csv", "never.csv"])
-    assert content_of(tmp_path) == {"x/out/a.csv": "new a", "x/out/c/d.csv": "old d", "x/out/mine.txt": "mine"}
+    write(tmp_path / "x", OLD)
+    (tmp_path / "x" / "mine.txt").write_text("mine")
+    write(tmp_path / "x", {"a.csv": "new a"}, instead_of=["b.csv", "a.csv", "never.csv"])
+    assert content_of(tmp_path) == {"x/a.csv": "new a", "x/c/d.csv": "old d", "x/mine.txt": "mine"}
+    # What others write meanwhile stays too.
+    with write_together(tmp_path / "x") as aside:
+        (aside / "a.csv").write_text("newest")
+        write(tmp_path / "x", {"a.csv": "other", "b.csv": "b"})
+        with write_together(tmp_path / "x") as other:
+            (other / "c.csv").write_text("c")
+    more = {"x/a.csv": "newest", "x/b.csv": "b", "x/c.csv": "c"}
+    assert content_of(tmp_path) == {"x/c/d.csv": "old d", "x/mine.txt": "mine", **more}
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError, OSError(28, "No space left on device")])
@@ -54,37 +62,25 @@ with write_together(sys.argv[1], instead_of=["b.csv"]) as aside:
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-@pytest.mark.parametrize("exists", [False, True])
-def test_a_writer_that_is_killed_leaves_what_was_there_and_leftovers_are_cleared_after_a_day(tmp_path, exists):
+@posix
+@pytest.mark.parametrize("before", [{}, OLD])
+def test_a_writer_that_is_killed_leaves_what_was_there_and_leftovers_are_cleared_after_a_day(tmp_path, before):
     folder = tmp_path / "out"
-    if exists:
-        write(folder, OLD)
+    if before:
+        write(folder, before)
     done = subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False)
     assert done.returncode == -signal.SIGKILL
-    assert folder.exists() == exists
-    home = folder if exists else tmp_path
-    leftovers = list(home.glob(f"{TEMPORARY}*"))
-    assert len(leftovers) == 1
-    for age, left in ((0, leftovers), (2 * 24 * 3600, [])):
-        os.utime(leftovers[0], (time.time() - age,) * 2)
+    assert folder.exists() == bool(before)
+    home = folder if before else tmp_path
+    (left,) = home.glob(f"{TEMPORARY}*")
+    for age, cleared in ((0, False), (2 * 24 * 3600, True)):
+        os.utime(left, (time.time() - age,) * 2)
         write_atomically(home / "other.txt", "")
-        assert list(home.glob(f"{TEMPORARY}*")) == left
-    assert content_of(tmp_path) == {**({f"out/{name}": text for name, text in OLD.items()} if exists else {}),
-                                    f"{'out/' * exists}other.txt": ""}  # fmt: skip
+        assert left.exists() is not cleared
+    assert content_of(home) == {**before, "other.txt": ""}
 
 
-def test_what_others_write_into_a_folder_meanwhile_stays(tmp_path):
-    with write_together(tmp_path / "out") as aside:
-        (aside / "a.csv").write_text("new")
-        write(tmp_path / "out", {"a.csv": "old", "b.csv": "b"})
-        with write_together(tmp_path / "out") as other:
-            (other / "c.csv").write_text("c")
-    assert content_of(tmp_path) == {"out/a.csv": "new", "out/b.csv": "b", "out/c.csv": "c"}
-    assert len(list((tmp_path / "out").iterdir())) == 3
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+@posix
 def test_what_is_written_has_the_permissions_of_other_new_files(tmp_path):
     before = os.umask(0o022)
     try:
@@ -96,25 +92,14 @@ def test_what_is_written_has_the_permissions_of_other_new_files(tmp_path):
     assert modes == [0o755, 0o644, 0o644]
 
 
-def test_a_folder_that_cannot_be_is_refused_beforehand_and_none_is_made(tmp_path):
-    check_folder(tmp_path / "a" / "b")
-    assert not list(tmp_path.iterdir())
-    (tmp_path / "file").write_text("")
-    for folder in (tmp_path / "file", tmp_path / "file" / "out"):
-        with pytest.raises(DataError, match="file is a file, or cannot be written"):
-            check_folder(folder)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@posix
 def test_sigterm_stops_a_command_as_ctrl_c_does(tmp_path):
     rows = [f"r{r},t{t},{m},{(r * 7 + t * 3) % 11 / 10}" for r in range(40) for t in range(40) for m in ("AP", "RR")]
     (tmp_path / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
-    words = ["power", "s.csv", "-B", "10000000", "--out", "out"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "metaeval", *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    words = [sys.executable, "-m", "metaeval", *["power", "s.csv", "-B", "10000000", "--out", "out"]]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     output = b""
-    while "discriminative power" not in output.decode():  # it says so after two seconds
+    while b"discriminative power" not in output:  # it says so after two seconds
         output += os.read(process.stderr.fileno(), 1000)
     time.sleep(0.1)
     process.terminate()

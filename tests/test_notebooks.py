@@ -32,19 +32,10 @@ def printed(cell):
     return [re.sub(r"metaeval \d\S*|<Figure size .*>", "…", text).split() for text in texts]
 
 
-@pytest.fixture(scope="module")
-def fonts(tmp_path_factory):
-    """A folder with a list of all fonts: what other processes write into the shared one may be cut short."""
-    folder = tmp_path_factory.mktemp("fonts")
-    drawing = [sys.executable, "-c", "import matplotlib.font_manager"]
-    subprocess.run(drawing, env=os.environ | {"MPLCONFIGDIR": str(folder)}, check=True, capture_output=True)
-    return folder
-
-
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("default")  # those of the kernel's own machinery are not ours
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts):
+def test_a_notebook_prints_what_stands_in_it(path, tmp_path, tmp_path_factory, monkeypatch):
     stored = nbformat.read(path, as_version=4)
     needed = stored.metadata.get("metaeval", {}).get("data")
     if needed and not (Path(os.environ.get("METAEVAL_DATA", "")) / needed).is_dir():
@@ -52,9 +43,11 @@ def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts)
     if not needed:
         monkeypatch.delenv("METAEVAL_DATA", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(FOLDER.parent))
-    monkeypatch.setenv("MPLCONFIGDIR", str(fonts))
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nothing answers there: no network is needed
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    # A list of all fonts of its own: what other processes write into the shared one may be cut short.
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("fonts")))
+    subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], check=True, capture_output=True)
+    for proxy in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(proxy, "http://127.0.0.1:9")  # nothing answers there: no network is needed
     fresh = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(fresh, timeout=SECONDS, resources={"metadata": {"path": str(tmp_path)}}).execute()
     for before, after in zip(stored.cells, fresh.cells, strict=True):

@@ -46,32 +46,34 @@ def test_a_template_that_cannot_be_filled_is_an_error(template):
 
 
 def test_a_changed_table_changes_what_is_said(facts):
-    said = [
+    fewer = facts["tests"].assign(error=0.9 * facts["tests"]["error"])
+    before, after = (
         fill_template("{{ say.test(conclude(tests).recommended) }}", **facts | {"tests": tests})
-        for tests in (facts["tests"], facts["tests"].assign(error=0.9 * facts["tests"]["error"]))
-    ]
-    assert said[0] != said[1]
+        for tests in (facts["tests"], fewer)
+    )
+    assert before != after
 
 
-def make_intervals(share):
-    columns = ["interval", "population", "n_runs", "n_topics", "nominal", "coverage"]
-    rows = [("τ", "normal", 10, 25, 0.95, 0.94), ("τ", "llmjudge", 33, 25, 0.95, share)]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def make_changes():
-    rows = [
-        ("another test than randomised-tukey-hsd", test, tau) for test, tau in (("max-t", 0.9), ("bootstrap-t", 0.8))
-    ]
-    rows += [("another seed", "randomised-tukey-hsd", 0.5), ("without baselines", "randomised-tukey-hsd", 0.4)]
-    return pd.DataFrame(rows, columns=["changed", "test", "τ_b"]).assign(**{"its error": 0.1, "collections": 3})
-
-
+INTERVALS = pd.DataFrame(
+    [("τ", "normal", 10, 25, 0.95, 0.94), ("τ", "llmjudge", 33, 25, 0.95, 0.96)],
+    columns=["interval", "population", "n_runs", "n_topics", "nominal", "coverage"],
+)
+USUAL, OTHER = "randomised-tukey-hsd", "another test than randomised-tukey-hsd"
+CHANGES = pd.DataFrame(
+    [
+        (OTHER, "max-t", 0.9),
+        (OTHER, "bootstrap-t", 0.8),
+        ("another seed", USUAL, 0.5),
+        ("without baselines", USUAL, 0.4),
+    ],
+    columns=["changed", "test", "τ_b"],
+).assign(**{"its error": 0.1, "collections": 3})
+TOO_NARROW = INTERVALS.assign(coverage=[0.94, 0.80])
 SAID = [
-    ("interval(table, 'τ')", make_intervals(0.96), "limits of 90 to 98 % beforehand; it is within them"),
-    ("interval(table, 'τ')", make_intervals(0.80), "1 of the 2 kinds: too narrow for llmjudge, 33 runs, 25 topics (80.0 %)"),
-    ("changes(table)", make_changes(), "another test (bootstrap-t) 0.80 ± 0.10 (3), without baselines 0.40"),
-]  # fmt: skip
+    ("interval(table, 'τ')", INTERVALS, "limits of 90 to 98 % beforehand; it is within them"),
+    ("interval(table, 'τ')", TOO_NARROW, "1 of the 2 kinds: too narrow for llmjudge, 33 runs, 25 topics (80.0 %)"),
+    ("changes(table)", CHANGES, "another test (bootstrap-t) 0.80 ± 0.10 (3), without baselines 0.40"),
+]
 
 
 @pytest.mark.parametrize(("sentence", "table", "said"), SAID)
@@ -110,17 +112,16 @@ def read_text(path):
     return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
-@pytest.mark.parametrize(
-    ("text", "n_typed"),
-    [
-        ("κ beats CEM (.959 against .949).", 2),
-        ("It held the true value in 93 to\n99 % of studies.", 1),
-        ("<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.", 1),
-        ("Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval", 0),
-    ],
-)
-def test_typed_decimals_and_long_sentences_are_found(text, n_typed):
-    assert len(list_typed(text)) == n_typed
+TYPED = {
+    "κ beats CEM (.959 against .949).": 2,
+    "It held the true value in 93 to\n99 % of studies.": 1,
+    "<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.": 1,
+    "Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval": 0,
+}
+
+
+def test_typed_decimals_and_long_sentences_are_found():
+    assert {text: len(list_typed(text)) for text in TYPED} == TYPED
     page = "# Title\n\nOne two. Three `four` five.\n\n- Six: seven.\n\n```text\ncode. Code.\n```\n\n| a. B. |\n"
     assert [len(sentence.split()) for sentence in list_sentences(page)] == [2, 3, 3]
 
@@ -151,54 +152,44 @@ def list_sentences(text):
                 yield sentence
 
 
-SOURCES = [*sorted((ROOT / "metaeval").rglob("*.py")), ROOT / "experiments" / "sentences.jinja"]
+SOURCES = sorted((ROOT / "metaeval").rglob("*.py"))
 RESULTS = sorted((ROOT / "results").rglob("*.md"))
-SPOKEN = [*TEXTS, *SOURCES, ROOT / "CHANGELOG.md", *RESULTS]
+SPOKEN = [*TEXTS, *SOURCES, *RESULTS, ROOT / "CHANGELOG.md", ROOT / "experiments" / "sentences.jinja"]
+WIDER = [
+    r"do no harm",  # two others that differ on three topics hide a precise copy from bootstrap-t
+    r"scores on any scale",
+    r"keeps its error rate in all [{\d]|[Bb]ootstrap-t keeps its level",  # at most 6.5 % of studies
+    r"half as much again|[Ee]very result (?:notes|says what is irregular)",  # by some tests, of the median pair
+    r"(?:on|of) scores like (?:these|yours)|check the test with",  # calibrate warns, and does not vouch
+    r"sets hold at once|rank sets that hold together",  # boards of skewed scores do not
+    r"topics (?:on|or more), (?:labelled topics on )?intervals hold|on intervals hold\b|Intervals that hold with few",
+    r"worth \{worth:\.2f\} labels\"",  # without saying that there is no interval
+    r"of simulations at worst|In simulations they called|in simulations with 2 of 22|not in 5 %",
+]
+"""Claims that are wider than their evidence."""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        r"do no harm",  # two others that differ on three topics hide a precise copy from bootstrap-t
-        r"scores on any scale",
-        r"keeps its error rate in all [{\d]|[Bb]ootstrap-t keeps its level",  # at most 6.5 % of studies
-        r"half as much again|[Ee]very result (?:notes|says what is irregular)",  # by some tests, of the median pair
-        r"(?:on|of) scores like (?:these|yours)|check the test with",  # calibrate warns, and does not vouch
-        r"sets hold at once|rank sets that hold together",  # boards of skewed scores do not
-        r"topics (?:on|or more), (?:labelled topics on )?intervals hold|on intervals hold\b|Intervals that hold with few",
-        r"worth \{worth:\.2f\} labels\"",  # without saying that there is no interval
-        r"of simulations at worst|In simulations they called|in simulations with 2 of 22|not in 5 %",
-    ],
-)  # fmt: skip
-def test_claims_wider_than_their_evidence_stand_nowhere(words):
+def test_claims_wider_than_their_evidence_and_paths_of_results_stand_nowhere():
     assert all(path.read_text("utf-8").startswith("<!-- generated by python -m experiments") for path in RESULTS)
-    found = {
-        str(path.relative_to(ROOT)): match[0]
-        for path in SPOKEN
-        if (match := re.search(words, " ".join(read_text(path).split())))
-    }
-    assert found == {}
+    texts = {path: " ".join(read_text(path).split()) for path in SPOKEN}
+    assert [(path, found[0]) for path in SPOKEN for words in WIDER if (found := re.search(words, texts[path]))] == []
+    folders = "|".join(path.name for path in (ROOT / "results").iterdir())
+    assert [path for path in SOURCES if re.search(f"results/(?:{folders})", texts[path])] == []
 
 
-def test_nothing_in_the_package_knows_a_path_of_results():
-    pattern = re.compile(r"results/(?:" + "|".join(path.name for path in (ROOT / "results").iterdir()) + ")")
-    assert [path.name for path in SOURCES if path.suffix == ".py" and pattern.search(path.read_text("utf-8"))] == []
+LIMITS = [
+    ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
+    ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
+    ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
+    ("docs/how-to/boards.md", "The reverse need not hold"),
+    ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
+    ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
+    ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
+    ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
+    ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
+    ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
+]
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [
-        ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
-        ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
-        ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
-        ("docs/how-to/boards.md", "The reverse need not hold"),
-        ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
-        ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
-        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
-        ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
-        ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
-        ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
-    ],
-)  # fmt: skip
-def test_pages_say_where_what_was_checked_ends(page, words):
-    assert words in " ".join(read_text(ROOT / page).split())
+def test_pages_say_where_what_was_checked_ends():
+    assert [(page, words) for page, words in LIMITS if words not in " ".join(read_text(ROOT / page).split())] == []

@@ -152,7 +152,8 @@ def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, last: bool) -> 
         axes.axhline(level, color=GREY, linewidth=0.8)
         axes.text(1, level, text, transform=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize="small")
     few = f"; one of {step:,} drawn" if step > 1 else ""
-    axes.set(xlabel=f"{chart.x_label}{few}", ylabel=chart.y_label, title=chart.title)
+    title = shorten_name(chart.title, 2 * canvas.longest)
+    axes.set(xlabel=f"{chart.x_label}{few}", ylabel=chart.y_label, title=title)
     if chart.log:
         axes.set_xscale("log")
     if ceiling is not None:
@@ -190,7 +191,7 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
     for height, row in enumerate(rows):
         pale = _PALE if not row.strong and any(other.strong for other in rows) else 1.0
         _draw_row(axes, height, row, looks[row.name], filled=chart.filled, small=small, alpha=pale)
-    longest = min(24, canvas.longest) if chart.title else canvas.longest
+    longest = min(14 if canvas.is_narrow else 24, canvas.longest) if chart.title else canvas.longest
     titles = shorten_names([row.title for row in rows], longest)
     if first:
         crowded = canvas.is_narrow and chart.title and len(rows) > _SMALL

@@ -87,7 +87,7 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, size: Size =
             ticks=MaxNLocator(integer=True) if chart.whole else None, location="bottom" if narrow else "right", shrink=0.9,
         )  # fmt: skip
         bar.outline.set_visible(False)
-        bar.set_label(textwrap.fill(chart.label, 28) if narrow else chart.label)
+        bar.set_label(textwrap.fill(chart.label, 28) if narrow or n_rows < 4 else chart.label)
         typeset(bar.ax.xaxis.label if narrow else bar.ax.yaxis.label)
         figure.draw_without_rendering()  # lays it out: only now is known how wide cells are
         _write_cells(axes, chart, values, hidden, 72 * axes.get_window_extent().width / figure.dpi / n_columns)

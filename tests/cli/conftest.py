@@ -1,3 +1,4 @@
+import json
 import re
 import shlex
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 import metaeval as me
 from metaeval import cli
+from tests.analyses.made import label
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def refused(run):
     return _refused
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     """An empty folder, in which commands are run."""
     monkeypatch.chdir(tmp_path)
@@ -64,9 +66,24 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def score_file(here):
     """tiny.csv: two measures of five runs on twelve topics."""
-    rng = np.random.default_rng(3)
-    values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.1, (5, 12, 2))
-    runs, topics = [f"r{i}" for i in range(5)], [f"t{i}" for i in range(12)]
-    scores = me.Scores(np.clip(values, 0, 1), runs=runs, topics=topics, measures=["nDCG@10", "AP"], collection="tiny")
+    values = np.linspace(0.2, 0.8, 5)[:, None, None] + np.random.default_rng(3).normal(0, 0.1, (5, 12, 2))
+    scores = label(np.clip(values, 0, 1), ["nDCG@10", "AP"], "tiny", runs=[f"r{i}" for i in range(5)])
     me.io.write_scores(scores, "tiny.csv")
     return here / "tiny.csv"
+
+
+def make_log(scores, *, model="m", task="t"):
+    """A log of Inspect: `scores` holds by item what a measure gives it, by the measure's name."""
+    samples = [
+        {"id": item, "epoch": 1, "scores": {name: {"value": value} for name, value in given.items()}}
+        for item, given in scores.items()
+    ]
+    return json.dumps({"version": 2, "status": "success", "eval": {"task": task, "model": model}, "samples": samples})
+
+
+def write_files(folder, files):
+    """Write texts and bytes by the names of their files; return the folder, or the only file."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder if len(files) > 1 else folder / name

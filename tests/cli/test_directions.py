@@ -14,6 +14,9 @@ from scipy.stats import kendalltau
 
 import metaeval as me
 
+SIMILARITY = "similarity mt.csv --bootstrap 0"
+COMPARE = "compare mt.csv -m edits --trials 10 -B 20 -o rep"
+
 
 def write_two(name="edits"):
     """Write scores of AP and of a measure that says the opposite with high scores."""
@@ -22,11 +25,6 @@ def write_two(name="edits"):
     Path("mt.csv").write_text("run,topic,measure,score\n" + rows)
 
 
-SIMILARITY = "similarity mt.csv --bootstrap 0"
-COMPARE = "compare mt.csv -m edits --trials 10 -B 20 -o rep"
-
-
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("name", "option", "tau", "assumed"),
     [
@@ -47,7 +45,6 @@ def test_a_stated_direction_wins_over_a_known_one_and_one_that_is_assumed_is_sai
     assert (json.loads(out)["signature"] == unstated) == (not option)
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", [COMPARE, SIMILARITY, "convert mt.csv out.csv"])
 @pytest.mark.parametrize("words", ["nothing", "edits --higher-is-better AP --higher-is-better edits", "''"])
 def test_a_direction_of_nothing_or_both_ways_is_refused(refused, command, words):
@@ -55,14 +52,12 @@ def test_a_direction_of_nothing_or_both_ways_is_refused(refused, command, words)
     refused(f"{command} --lower-is-better {words}")
 
 
-@pytest.mark.usefixtures("here")
 def test_a_stated_direction_is_written_and_turns_a_measure_round_in_a_report(ok):
     write_two()
     ok("convert mt.csv out.csv --lower-is-better edits")
-    measures = {str(measure): measure.higher_is_better for measure in me.io.read_scores("out.csv").measures}
-    assert measures["edits"] is False
+    assert {str(one): one.higher_is_better for one in me.io.read_scores("out.csv").measures}["edits"] is False
     ok(f"{COMPARE} --lower-is-better edits")
-    results = json.loads(Path("rep/report.json").read_text(encoding="utf-8"))["results"]
+    results = json.loads(Path("rep/report.json").read_text("utf-8"))["results"]
     rows = next(result["rows"] for name, result in results.items() if name.endswith("similarity"))
     assert next(row["AP"] for row in rows if row["measure"] == "edits") == 1
 
@@ -77,19 +72,17 @@ HINTS = {
 }
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("names", HINTS, ids=" ".join)
 def test_a_hint_on_directions_turns_no_measure_round_whose_direction_is_known(names, ok):
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame([(system, topic) for system in "abcdef" for topic in range(8)], columns=["system", "segment"])
-    for name in names:
-        table[name] = rng.normal(size=len(table))
-    table.to_csv("mt.csv", index=False)
+    values = np.random.default_rng(3).normal(size=(48, len(names)))
+    cells = pd.MultiIndex.from_product([[*"abcdef"], range(8)], names=["system", "segment"])
+    table = pd.DataFrame(values, cells, [*names])
+    table.to_csv("mt.csv")
     (hint,) = re.findall("state it with (.*)", ok(f"{SIMILARITY} -f csv")[1])
     assert hint == HINTS[names]
     out, note = ok(*shlex.split(f"{SIMILARITY} -f csv {hint.partition(' or ')[2]}"))
     assert ("assumed" in note, "TER is known as" in note) == (False, False)
-    means = table.groupby("system")[[*names]].mean() * [-1 if name == "TER" else 1 for name in names]
+    means = table.groupby("system").mean() * [-1 if name == "TER" else 1 for name in names]
     found = pd.read_csv(io.StringIO(out), index_col=0)
-    for one, other in combinations(means.columns, 2):
+    for one, other in combinations(names, 2):
         assert found.loc[one, other] == pytest.approx(kendalltau(means[one], means[other]).statistic, abs=1e-12)

@@ -1,10 +1,8 @@
 """A command comes from a function's signature and docstring, so that the two cannot differ."""
 
 import inspect
-import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -12,14 +10,10 @@ import pytest
 
 import metaeval as me
 from metaeval.cli import generate
-from metaeval.cli.analyses import ANALYSES, Analysis
+from metaeval.cli.analyses import ANALYSES
 from metaeval.cli.generate import IN_PYTHON, find_question, parse_docstring
-from metaeval.cli.options import OPENING, PHRASES, spell
-
-
-def options_of(name):
-    command = generate.generate_command(name, ANALYSES[name])
-    return {parameter.name: parameter for parameter in command.params if parameter.param_type_name == "option"}
+from metaeval.cli.options import OPENING, spell
+from tests.analyses.made import relabel
 
 
 @pytest.mark.parametrize("name", ANALYSES)
@@ -28,7 +22,8 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
     question = find_question(ANALYSES[name].function)
     assert question == parse_docstring(function)[0]
     assert question.endswith("?")
-    options = options_of(name)
+    command = generate.generate_command(name, ANALYSES[name])
+    options = {parameter.name: parameter for parameter in command.params if parameter.param_type_name == "option"}
     parameters = inspect.signature(function).parameters
     takes_scores = "Scores" in next(iter(parameters.values())).annotation
     assert {"style", "out", *([*OPENING, "measure"] if takes_scores else [])} <= {*options}
@@ -39,34 +34,6 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
             assert tuple(option.opts) == spell(parameter.name)
             assert option.required == (parameter.default is parameter.empty)
             assert option.required or option.default == parameter.default
-
-
-def test_choices_are_shown_in_the_help():
-    options = options_of("power")
-    for name, choices in {
-        "correction": "auto none holm bonferroni benjamini-hochberg",
-        "test": "randomised-tukey-hsd tukey-hsd paired-t paired-randomisation paired-bootstrap",
-        "missing": "raise drop-topic drop-run worst keep",
-    }.items():
-        assert all(choice in options[name].help for choice in choices.split())
-
-
-NEW = """
-from metaeval import Scores, ranking_similarity
-
-def spread(scores: Scores, *, n_bootstrap: int = 7):
-    \"\"\"How far apart are scores?\"\"\"
-    return ranking_similarity(scores, n_bootstrap=n_bootstrap)
-"""
-
-
-def test_a_new_analysis_needs_one_line(score_file, here, monkeypatch, capsys):
-    (here / "spread_of_scores.py").write_text(NEW)
-    monkeypatch.syspath_prepend(here)
-    monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
-    command = generate.generate_command("spread", Analysis("spread_of_scores:spread", ("scores.csv",)))
-    command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
-    assert "bootstrap 3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -85,8 +52,7 @@ def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis(wo
 
 def test_results_of_two_collections_are_pooled_and_each_is_written(ok, score_file):
     scores = me.io.read_scores(score_file)
-    labels = {"runs": scores.runs, "topics": scores.topics, "measures": scores.measures}
-    me.io.write_scores(me.Scores(scores.values**2, **labels, collection="other"), "other.csv")
+    me.io.write_scores(relabel(scores, scores.values**2, collection="other"), "other.csv")
     out, err = ok("power tiny.csv other.csv -B 50 --bootstrap 11 --out out")
     assert "pooled over 2 collections (tiny, other)" in out
     assert "no interval for other collections" not in err.lower()  # there is none over topics
@@ -99,27 +65,8 @@ def test_results_of_two_collections_are_pooled_and_each_is_written(ok, score_fil
 
 
 def test_contradictions_are_followed_by_the_run_pairs(ok, here):
-    rows = [
-        f"r{r},t{t},{name},{sign * r + t / 100}"
-        for r in range(3)
-        for t in range(9)
-        for name, sign in (("A", 1), ("B", -1))
-    ]
-    (here / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
+    rows = [f"r{r},t{t},{r + t / 100},{t / 100 - r}" for r in range(3) for t in range(9)]
+    (here / "s.csv").write_text("\n".join(["run,topic,A,B", *rows]))
     for style in ("text", "md", "latex", "csv"):
         out, _ = ok(f"contradictions s.csv -B 200 -f {style} --all-higher-is-better")
         assert ("measure 2 finds run 2 better" in out.replace("\n", " ")) == (style != "csv")
-
-
-def test_phrases_that_the_command_line_words_otherwise_are_in_use():
-    folder = Path(me.__file__).parent
-    texts = [path.read_text("utf-8") for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
-    house = re.sub(r"\s+", " ", "".join(texts))
-    for phrase in PHRASES:
-        assert f"format_option('{phrase}'" in house or f'format_option("{phrase}"' in house, phrase
-
-
-def test_bullets_of_a_docstring_stand_below_each_other(run):
-    help_text = run("properties", "--help")[1]
-    starts = [line.strip().partition(":")[0] for line in help_text.splitlines() if line.startswith("  - ")]
-    assert starts == ["- Ordinal invariance", "- Ordinal monotonicity", "- Imbalance"]

@@ -1,25 +1,27 @@
-"""metaeval inspect: what a file is taken for, and what is in it."""
+"""metaeval inspect: what a file is taken for, and what is in it; and LiveBench as it was published."""
 
+import os
 import re
+import shlex
+from pathlib import Path
 
 import pandas as pd
+import pytest
 
+from metaeval import ScoreStore
+from metaeval.errors import PolicyWarning
+from metaeval.io import inspect_scores, read_collections
 
-def write_board(folder):
-    """Two benchmarks in one table, with a doubled cell and a missing one."""
-    rows = [
-        {"model": f"m{m}", "question_id": f"{task}{q}", "score": (m * 7 + q * 3) % 11 / 10, "tstamp": q, "task": task}
-        for m in range(5)
-        for task in ("math", "code")
-        for q in range(8)
-    ]
-    rows = [*rows[1:], {**rows[1], "score": 0.5, "tstamp": 99}]
-    pd.DataFrame(rows).to_parquet(folder / "board.parquet")
-    return "board.parquet --columns collection=task --doubled latest --missing drop-run"
+LIVEBENCH = Path(os.environ.get("METAEVAL_DATA", "")) / "evals" / "livebench" / "livebench_13012025.parquet"
+needs_data = pytest.mark.skipif(not LIVEBENCH.is_file(), reason="needs evals/ in the folder that METAEVAL_DATA names")
 
 
 def test_it_says_what_columns_hold_and_what_is_missing_doubled_and_assumed(ok, here):
-    options = write_board(here)
+    """Two benchmarks in one table, with a doubled cell and a missing one."""
+    cells = [(m, q, task) for m in range(5) for task in ("math", "code") for q in range(8)]
+    rows = [(f"m{m}", f"{task}{q}", (m * 7 + q * 3) % 11 / 10, q, task) for m, q, task in cells]
+    board = pd.DataFrame(rows, columns=["model", "question_id", "score", "tstamp", "task"])
+    pd.concat([board[1:], board[1:2].assign(score=0.5, tstamp=99)]).to_parquet("board.parquet")
     out, _ = ok("inspect board.parquet")
     for part in (
         "board.parquet: taken for tidy, a table with a row per score",
@@ -31,8 +33,9 @@ def test_it_says_what_columns_hold_and_what_is_missing_doubled_and_assumed(ok, h
     ):
         assert part in out
     # The way that is named there is the one that leads on.
-    assert f"board.parquet {re.search(r'--columns collection=task .*?(?=[)])', out)[0]}" == options
-    out, _ = ok(f"inspect {options}")
+    options = "--columns collection=task --doubled latest --missing drop-run"
+    assert re.search(r"--columns collection=task .*?(?=[)])", out)[0] == options
+    out, _ = ok(f"inspect board.parquet {options}")
     assert "math: 5 runs × 8 topics × 1 measure" in out
     assert "score (assumed: higher is better)" in out
 
@@ -42,3 +45,30 @@ def test_what_cannot_be_read_is_told_without_a_traceback_and_refusals_of_others_
         (here / "my scores.csv").write_text(content)
         assert "It cannot be read as it is:" in ok("inspect 'my scores.csv'")[0]
     assert "; metaeval inspect 'my scores.csv' shows what is in it" in refused("power 'my scores.csv'")
+
+
+@needs_data
+def test_what_is_missing_and_doubled_is_counted_and_the_first_message_spells_out_how_to_read_it(ok, refused):
+    (facts,) = inspect_scores(LIVEBENCH).collections
+    assert (facts.runs, facts.topics, facts.cells, facts.missing) == (93, 1136, 105_648, 12_614)
+    assert facts.doubled == 590
+    words = ("convert", LIVEBENCH, "store", "--to", "store")
+    (options,) = re.findall(r"\(the latest, by 'tstamp': ([^)]*)\)", refused(*words))
+    ok(*words, *shlex.split(options))
+    assert len(ScoreStore("store").collections()) == 18
+
+
+@needs_data
+@pytest.mark.parametrize("doubled", ["latest", "mean"])
+def test_every_task_holds_what_a_plain_reading_finds(doubled):
+    frame = pd.read_parquet(LIVEBENCH).sort_values("tstamp", kind="stable")
+    cells = frame.groupby(["task", "model", "question_id"])["score"].agg("last" if doubled == "latest" else "mean")
+    columns = {"collection": "task", "ignore": "turn+category"}
+    with pytest.warns(PolicyWarning) as notes:
+        found = read_collections(LIVEBENCH, columns=columns, doubled=doubled, missing="drop-run")
+    assert any("340 cells had several scores: the " in str(note.message) for note in notes)
+    assert sorted(scores.collection for scores in found) == sorted(frame["task"].unique())
+    for scores in found:
+        table = cells[scores.collection].unstack().dropna()
+        assert set(scores.runs) == set(table.index)
+        assert scores.values[..., 0] == pytest.approx(table.loc[[*scores.runs], [*scores.topics]].to_numpy(), abs=1e-12)

@@ -8,6 +8,8 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError, MetaevalWarning
+from tests.analyses.made import label
+from tests.cli.conftest import write_files
 
 SCORE = "score gold.txt gold.txt -l judgements"
 FILES = {
@@ -28,6 +30,7 @@ FILES = {
     "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
     "power nothing": "nothing: there are no files in this folder",
     "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
+    "power tiny.csv --out tiny.csv/out": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
     "score tiny.csv": "tiny.csv is a file: name the runs after it, and their layout with --layout",
@@ -35,6 +38,7 @@ FILES = {
     "score tiny.csv tiny.csv --layout xml": "there is no format 'xml': use semeval-c",
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
+    f"{SCORE} --classes 0,1 --seed 3": "--seed is for --parts: nothing else is random",
     f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
     "compare -m NMD 'a\nb.csv'": "there is no such file",
@@ -47,6 +51,13 @@ FILES = {
     "convert one.csv folder": "end it in .csv, .tsv or .parquet",
     "compare -m AP table.csv": "so that the other columns are topics: --from transposed",
     f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives",
+    # what to type or to do instead, besides what test_typed_hints.py types
+    "consistency two.csv": "it holds several collections: x, y (say which: --collection x;",
+    "consistency means.csv": "one number a run and no topics",
+    "consistency labelled.csv": "score them first: metaeval score with the layout labels",
+    "consistency names.csv": "; metaeval inspect names.csv shows what is in it",
+    "consistency gap.csv --columns run=system": "there is no column 'system' to be the run (columns: run, topic,",
+    "consistency x_AP.csv --columns score=b --from wide": "(name the topic only: --columns topic=topic)",
 }
 NAMES = {
     "properties QWK": "kappa(weights=quadratic)",
@@ -88,34 +99,27 @@ OTHERWISE = {
 """Values whose message names neither the option nor what was given for it."""
 
 
-@pytest.fixture(scope="module")
-def broken(tmp_path_factory):
-    """A folder with files that are wrong in many ways."""
-    folder = tmp_path_factory.mktemp("broken")
-    (folder / "empty.csv").touch()
-    for name in ("nothing", "mixed"):
-        (folder / name).mkdir()
-    (folder / "binary.csv").write_bytes(bytes(range(256)))
-    ties = "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6))
-    header = "run,topic,measure,score\n"
-    texts = {
-        "table.csv": "name,size\na,1\n", "wrong.parquet": "PAR1 nothing PAR1", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n",
-        "one.csv": f"{header}a,t,AP,1\na,u,AP,0\n", "ties.csv": f"{header}{ties}",
-        "gap.csv": f"{header}a,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
-        "turned.csv": "run,topic,measure,score,higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
-        "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n",
-        "names.csv": "name,size\na,b\n", "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
-        "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
-    }  # fmt: skip
-    for name, text in texts.items():
-        (folder / name).write_text(text)
-    return folder
+HEAD = "run,topic,measure,score"
+BROKEN = {
+    "empty.csv": b"", "binary.csv": bytes(range(256)), "wrong.parquet": b"PAR1 nothing PAR1",
+    "table.csv": "name,size\na,1\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n", "one.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\n",
+    "ties.csv": f"{HEAD}\n" + "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6)),
+    "gap.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
+    "turned.csv": f"{HEAD},higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
+    "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n",
+    "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
+    "two.csv": "run,topic,score,collection\na,t,1,x\nb,t,0,x\na,t,1,y\nb,t,0,y\n", "x_AP.csv": "topic,a,b\nt,1,0\nu,0,1\n",
+    "means.csv": "model,quality\na,0.5\nb,0.25\n", "labelled.csv": "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n",
+    "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
+}  # fmt: skip
+"""Files that are wrong in many ways."""
 
 
 @pytest.mark.parametrize(("line", "message"), [*FILES.items(), *NAMES.items()])
-def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, broken, monkeypatch, line, message):
-    monkeypatch.setenv("METAEVAL_DATA", str(score_file.parent / "data"))
-    shutil.copytree(broken, score_file.parent, dirs_exist_ok=True)
+def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, here, monkeypatch, line, message):
+    monkeypatch.setenv("METAEVAL_DATA", str(here / "data"))
+    write_files(here, BROKEN)
+    (here / "nothing").mkdir()
     shutil.copy(score_file, "scores.csv")
     assert message in refused(line)
 
@@ -148,38 +152,20 @@ NASTY = {
 }
 COMMANDS = [
     "similarity s.csv --bootstrap 20", "consistency s.csv --trials 20 -B 20", "power s.csv -B 20", "overlap s.csv -B 20",
-    "contradictions s.csv -B 20", "baselines s.csv r0 r1", "robustness s.csv", "sample-size s.csv --trials 5",
-    "topic-set-size s.csv --bootstrap 20", "variance s.csv --budget 100 --price topic=5",
-    "coverage s.csv -r m0 --bootstrap 20",
+    "contradictions s.csv -B 20", "baselines s.csv r00 r01", "robustness s.csv", "sample-size s.csv --trials 5",
+    "topic-set-size s.csv --bootstrap 20", "variance s.csv --budget 100 --price topic=5", "coverage s.csv -r a --bootstrap 20",
 ]  # fmt: skip
-
-
 BY_DAY = ("one run", "one topic", "constant scores", "huge scores")
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "nasty", [pytest.param(nasty, marks=() if nasty in BY_DAY else pytest.mark.nightly) for nasty in NASTY]
 )
 def test_nasty_scores_are_analysed_or_refused_in_one_sentence(run, refused, nasty):
-    labels = ([f"{axis}{i}" for i in range(size)] for axis, size in zip("rtm", NASTY[nasty].shape, strict=True))
-    me.io.write_scores(
-        me.Scores(NASTY[nasty], **dict(zip(("runs", "topics", "measures"), labels, strict=True))), "s.csv"
-    )
+    me.io.write_scores(label(NASTY[nasty]), "s.csv")
     for line in COMMANDS:
         status, out, _ = run(line)
         assert (status == 0 and out) or refused(line), line
-
-
-def scores(*, measures=("AP", "RR"), **more):
-    values = np.random.default_rng(1).random((4, 12, len(measures)))
-    return me.Scores(values, runs=list("abcd"), topics=range(12), measures=measures, **more)
-
-
-def refusal(function, *given, **options):
-    with pytest.raises(MetaevalError) as caught:
-        function(*given, **options)
-    return str(caught.value)
 
 
 SAME = [  # a function and its argument, a command and its option
@@ -191,15 +177,16 @@ SAME = [  # a function and its argument, a command and its option
 ]
 
 
-@pytest.mark.usefixtures("score_file")
 @pytest.mark.parametrize(("function", "argument", "value", "command", "option"), SAME)
 def test_a_message_names_the_argument_in_python_and_the_option_here(
-    refused, function, argument, value, command, option
+    refused, score_file, function, argument, value, command, option
 ):
-    in_python = refusal(function, scores(), **{argument: value})
-    assert in_python.startswith(f"{argument} is {value};")
-    assert refused(f"{command} tiny.csv {option} {value}") == f"metaeval: {in_python.replace(argument, option)}"
-    assert refusal(function, scores(), **{argument: value}) == in_python, "the command line has left no trace"
+    scores = me.io.read_scores(score_file)
+    with pytest.raises(MetaevalError, match=f"^{argument} is {value};") as before:
+        function(scores, **{argument: value})
+    assert refused(f"{command} tiny.csv {option} {value}") == f"metaeval: {before.value}".replace(argument, option)
+    with pytest.raises(MetaevalError, match=f"^{re.escape(str(before.value))}$"):  # the command has left no trace
+        function(scores, **{argument: value})
 
 
 def test_what_a_policy_did_is_said_as_it_was_typed(ok, here):

@@ -16,10 +16,9 @@ def table(here):
         for seed in (1, 2)
     ]  # fmt: skip
     (here / "s.csv").write_text("doc,segment,system,seed,X,Y\n" + "\n".join(rows))
-    rows = [
-        f"{run},{item},{task},{len(run + task) + item**2 % 7}" for run in "ab" for task in "xy" for item in (1, 2, 3)
-    ]
+    rows = [f"{run},{i},{task},{len(run + task) + i**2 % 7}" for run in "ab" for task in "xy" for i in (1, 2, 3)]
     (here / "tasks.csv").write_text("model,question,kind,score\n" + "\n".join(rows))
+    (here / "w_ap.csv").write_text("doc,topic,a,b\nx,1,.1,.2\nx,2,.3,.5\ny,3,.1,.4\nz,4,.2,.2\n")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +39,7 @@ REFUSED = {
     "robustness s.csv --clusters doc --doubled mean": "takes topics one by one and would ignore their clusters",
     "power s.csv --clusters nowhere": "there is no column 'nowhere' to be the cluster",
     "power s.csv --clusters seed --doubled mean": "in two clusters, '1' and '2'",
+    "power w_ap.csv --clusters doc": "give a row per score, as melt of pandas makes them",
     "power s.csv": "'seed' tells them apart: if it holds repeats, say so: --repeats seed",
     "compare -m X --gold g --runs r -l labels --clusters doc": "--clusters and --repeats name columns of score files",
     "variance s.csv": "('seed' tells them apart: repeats, judges or parts of topics? --repeats seed or --judges seed or "
@@ -70,8 +70,3 @@ def test_variance_says_what_would_help_and_takes_columns_and_directions_as_they_
     assert "Eρ²" in ok(f"{VARIANCE} --columns topic=segment --columns run=system -m X")[0]
     assert ok(VARIANCE)[0] == ok(f"{VARIANCE} --all-higher-is-better")[0]
     ok("variance tasks.csv --tasks kind --columns topic=kind+question")
-
-
-def test_clusters_beside_topics_and_runs_are_refused_with_what_to_do(refused, here):
-    (here / "w_ap.csv").write_text("doc,topic,a,b\nx,1,.1,.2\nx,2,.3,.5\ny,3,.1,.4\nz,4,.2,.2\n")
-    assert "give a row per score, as melt of pandas makes them" in refused("power w_ap.csv --clusters doc")

@@ -1,6 +1,7 @@
 """The command qrels: files as TREC has them, and what is wrong with them in one sentence."""
 
 import gzip
+import itertools
 import json
 from pathlib import Path
 
@@ -13,25 +14,29 @@ pytest.importorskip("pytrec_eval")
 TOPICS, DOCUMENTS = [f"q{t}" for t in range(8)], [f"d{i}" for i in range(9)]
 
 
+SCALES = {
+    "people": lambda grade, _: grade,
+    "gpt-4": lambda grade, more: min(3, grade + more),
+    "binary": lambda grade, _: int(grade > 1),
+    "zero": lambda *_: 0,
+    "huge": lambda grade, _: 500 * grade,
+    "real": lambda grade, _: grade + 0.5,
+    "words": lambda *_: "good",
+}
+
+
 @pytest.fixture(autouse=True)
 def files(here):
     """Judgements of people and of judges on three scales, three runs, one of them packed, and much that is broken."""
     rng = np.random.default_rng(0)
-    grades = {q: rng.choice([0, 0, 1, 2, 3], 7).tolist() for q in TOPICS}
+    judged = [(q, d, rng.choice([0, 0, 1, 2, 3]), rng.integers(0, 2)) for q in TOPICS for d in DOCUMENTS[:7]]
+    found = {(q, d): grade for q, d, grade, _ in judged}
 
     def write(name, rows):
         (here / name).write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows))
 
-    def judge(name, change):
-        write(name, [(q, 0, d, change(g)) for q in TOPICS for d, g in zip(DOCUMENTS, grades[q], strict=False)])
-
-    judge("people.txt", lambda grade: grade)
-    judge("gpt-4.txt", lambda grade: min(3, grade + int(rng.integers(0, 2))))
-    judge("binary.txt", lambda grade: int(grade > 1))
-    judge("zero.txt", lambda grade: 0)
-    judge("huge.txt", lambda grade: 500 * grade)
-    judge("real.txt", lambda grade: grade + 0.5)
-    judge("words.txt", lambda grade: "good")
+    for name, scale in SCALES.items():
+        write(f"{name}.txt", [(q, 0, d, scale(grade, more)) for q, d, grade, more in judged])
     write("other.txt", [(f"x{q}", 0, "d1", 1) for q in TOPICS])
     write("half.txt", [(q, 0, "d1", 1) for q in TOPICS[:5]])
     write("double.txt", [("q0", 0, "d1", 1), ("q0", 0, "d2", 1), ("q0", 0, "d1", 2)])
@@ -39,18 +44,12 @@ def files(here):
     (here / "empty.txt").touch()
     (here / "binary.bin").write_bytes(bytes(range(256)))
     (here / "cut.gz").write_bytes(gzip.compress(b"q0 0 d1 1\n" * 1000)[:30])
-    kinds = {"runs": {}, "gap": {"q3"}, "alien": None}
-    for folder, gap in kinds.items():
-        (here / folder).mkdir()
-        for r in range(3):
-            rows = []
-            for q in TOPICS:
-                if r == 1 and gap and q in gap:
-                    continue
-                scores = rng.normal([*grades[q], 0, 0], 1 + r)
-                name = "x" if r == 1 and gap is None else ""
-                rows += [(q, "Q0", f"{name}{d}", 1, s, "tag") for d, s in zip(DOCUMENTS, scores, strict=True)]
-            write(f"{folder}/run{r}.txt", rows)
+    for folder, run in itertools.product(("runs", "gap", "alien"), range(3)):
+        (here / folder).mkdir(exist_ok=True)
+        topics = [q for q in TOPICS if (folder, run, q) != ("gap", 1, "q3")]
+        name = "x" if (folder, run) == ("alien", 1) else ""
+        cells = [(q, d, rng.normal(found.get((q, d), 0), 1 + run)) for q in topics for d in DOCUMENTS]
+        write(f"{folder}/run{run}.txt", [(q, "Q0", f"{name}{d}", 1, score, "tag") for q, d, score in cells])
     packed = here / "runs" / "run2.txt"
     (here / "runs" / "run2.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()

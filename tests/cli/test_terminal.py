@@ -1,16 +1,11 @@
 """The command line at a terminal: tables and help that fit, examples that paste, names that a shell completes."""
 
-import fcntl
 import io
 import json
 import os
-import pty
 import re
 import shlex
-import struct
-import subprocess
 import sys
-import termios
 from typing import get_args
 
 import numpy as np
@@ -26,67 +21,44 @@ from metaeval.cli import options
 from metaeval.cli.output import working
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.stats.parallel import tell
+from tests.analyses.made import label
 
 
-def in_terminal(columns, *words):
-    """Run the program with a terminal of that many columns as its standard output; return what it shows there."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    words = [sys.executable, "-m", "metaeval", *words]
-    done = subprocess.Popen(words, stdout=theirs, stderr=subprocess.DEVNULL, env=environment)
-    os.close(theirs)
-    shown = bytearray()
-    try:
-        while some := os.read(ours, 65536):
-            shown += some
-    except OSError:  # what Linux says when the other end is closed
-        pass
-    os.close(ours)
-    assert done.wait() == 0
-    return shown.decode().replace("\r\n", "\n")
-
-
-@pytest.mark.usefixtures("here")
-def test_a_table_fits_the_terminal_and_every_number_is_there(ok):
+def test_a_table_fits_the_terminal_and_every_number_is_there(ok, monkeypatch):
     """Scores of so many measures that no terminal holds their matrix."""
     values = np.random.default_rng(2).random((6, 11, 24))
-    scores = me.Scores(values, runs=list("abcdef"), topics=range(11), measures=[f"measure-{i}" for i in range(24)])
-    me.io.write_scores(scores, "wide.csv")
-    command = ["similarity", "wide.csv", "--bootstrap", "0"]
-    shown, piped = in_terminal(120, *command, "--explain"), ok(*command, "--explain")[0]
+    me.io.write_scores(label(values, [f"measure-{i}" for i in range(24)]), "wide.csv")
+    command = "similarity wide.csv --bootstrap 0"
+    brief, piped = (ok(line)[0] for line in (command, f"{command} --explain"))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown, _ = ok(f"{command} --explain")
     numbers = re.compile(r"(?<![\w.@-])-?\d\.\d{3}(?![\w.])")
     for text, columns in ((shown, 120), (piped, 80)):
         assert max(map(count_columns, text.splitlines())) <= columns
         assert len(numbers.findall(text)) == 24 * 23 // 2
     assert sorted(numbers.findall(shown)) == sorted(numbers.findall(piped))
-    brief, _ = ok(*command)
     rows = [line for line in brief.splitlines() if line.startswith("measure-") and line.split()[1][0] in "-0"]
     assert len(rows) == 24  # many measures are a row each, unless all is asked for
     assert max(map(count_columns, brief.splitlines())) <= 80
 
 
-@pytest.mark.usefixtures("here")
+POWER = "power s.csv -B 50 --bootstrap 0"
+
+
 def test_two_notes_of_this_test_are_printed_and_the_others_are_explained(ok):
     """One run varies four times as much, one is far behind, and two are the same: three notes of the Tukey HSD test."""
-    rng = np.random.default_rng(11)
-    values = rng.normal(0, 0.05, (9, 60, 1)) + np.array([*np.arange(0.5, 0.575, 0.01), -0.5])[:, None, None]
+    means = [0.5, 0.51, 0.52, 0.53, 0.54, 0.55, 0.56, 0.57, -0.5]
+    values = np.array(means)[:, None] + np.random.default_rng(11).normal(0, 0.05, (9, 60))
     values[3], values[4] = values[1], 4 * (values[4] - values[4].mean()) + values[4].mean()
-    me.io.write_scores(me.Scores(values, runs=list("abcdefghi"), topics=range(60), measures=["Accuracy"]), "s.csv")
-
-    def list_notes(line):
+    me.io.write_scores(label(values, ["Accuracy"]), "s.csv")
+    for line, n_notes, more in ((POWER, 2, True), (f"{POWER} --explain", 3, False)):
         err = ok(line)[1]
-        return [line for line in err.splitlines() if "note:" in line], "1 more note with --explain" in err
-
-    (few, more), (every, still_more) = map(list_notes, (POWER, f"{POWER} --explain"))
-    assert (len(few), more, len(every), still_more) == (2, True, 3, False)
-    assert max(map(len, few)) <= 120
+        assert (err.count("note:"), "1 more note with --explain" in err) == (n_notes, more)
+        assert more is False or max(map(len, err.splitlines())) <= 120
     for line in ("robustness s.csv", f"{POWER} --test bootstrap-t"):
-        (only,), _ = list_notes(line)
+        (only,) = [line for line in ok(line)[1].splitlines() if "note:" in line]
         assert "2 of 9 runs have the same scores as another" in only
-
-
-POWER = "power s.csv -B 50 --bootstrap 0"
 
 
 HELP = {
@@ -122,7 +94,6 @@ CHEAP = re.compile(
 )
 
 
-@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "example",
     [
@@ -131,28 +102,21 @@ CHEAP = re.compile(
         if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)
     ],
 )
-def test_examples_that_need_no_download_run(ok, example):
+def test_examples_that_need_no_download_run(ok, here, example):
     words = words_of(example)
     if "stc3-dq-a" in words and words[0] != "data" and not os.environ.get("METAEVAL_DATA"):
         pytest.skip("METAEVAL_DATA does not say where the real data are")
-    values = np.random.default_rng(4).random((4, 24, 2))
-    for name, measures in {
-        "scores.csv": ["MQM", "AP"],
-        "web2013_ndcg20.csv": ["nDCG@20"],
-        "mt.csv": ["edits", "BLEU"],
-    }.items():
-        scores = me.Scores(values[..., : len(measures)], runs=list("abcd"), topics=range(24), measures=measures)
-        me.io.write_scores(scores, name)
+    values, runs = np.random.default_rng(4).random((4, 24, 2)), list("abcd")
+    for name, measures in {"scores": ["MQM", "AP"], "web2013_ndcg20": ["nDCG@20"], "mt": ["edits", "BLEU"]}.items():
+        me.io.write_scores(label(values[..., : len(measures)], measures, runs=runs), f"{name}.csv")
     names = {"run": "entry", "topic": "line", "score": "value"}
     pd.read_csv("mt.csv").rename(columns=names).assign(doc="d1").to_csv("mt.csv", index=False)
     board = [(f"m{m}", task, f"q{q}", float(m + q), 10 * m + q) for m in range(3) for task in "xy" for q in range(4)]
     columns = ["model", "task", "question", "score", "tstamp"]
     pd.DataFrame([*board, (*board[0][:3], 9.0, 99)], columns=columns).to_parquet("board.parquet")
     for name, period in (("one", 3), ("two", 5)):
-        answers = pd.DataFrame(
-            {"id": [f"q{q}" for q in range(40)], "correct": [int(q % period > 0) for q in range(40)]}
-        )
-        answers.to_json(f"{name}.json", orient="records", lines=True)
+        answers = [json.dumps({"id": f"q{q}", "correct": int(q % period > 0)}) for q in range(40)]
+        (here / f"{name}.json").write_text("\n".join(answers))
     ok(*words)
 
 
@@ -169,30 +133,12 @@ def test_a_shell_completes_commands_options_choices_and_measures(run, monkeypatc
     """By what the program answers when a shell asks how a line goes on, as the script that it installs asks."""
     monkeypatch.setattr(sys.modules["__main__"], "__package__", None)  # otherwise a program is called as it
     monkeypatch.setenv("_METAEVAL_COMPLETE", "complete_bash")
+    assert (get_args(MissingPolicy), get_args(InvalidPolicy)) == (options.MISSING, options.INVALID)
     for line, offered in OFFERED.items():
         monkeypatch.setenv("COMP_WORDS", line)
         monkeypatch.setenv("COMP_CWORD", str(line.count(" ")))
         _, out, err = run("")
         assert (offered in out, err) == (True, ""), line
-
-
-def test_the_choices_of_an_option_are_those_of_the_function():
-    assert (get_args(MissingPolicy), get_args(InvalidPolicy)) == (options.MISSING, options.INVALID)
-
-
-def test_a_measure_is_explained_with_what_to_cite_and_ones_own_by_its_docstring(ok, here):
-    out, _ = ok("measures", "kappa(weights=quadratic)", "NMD")
-    for part in ("weights=quadratic, by default linear", "1 stands for it", "−1 to 1", "@article{cohen-1968", "Eq. 11"):
-        assert part in out
-    rows = json.loads(ok("measures RNOD --format json")[0])["rows"]
-    assert {row["what"] for row in rows} >= {"formula", "range", "better", "0/0", "source", "BibTeX"}
-    (here / "own.py").write_text(
-        "import metaeval\n@metaeval.register_measure(kind='quantification', higher_is_better=False, range=(0, 1))\n"
-        'def largest_error(estimated, gold):\n    """Largest error."""\n    return abs(estimated - gold).max(axis=-1)\n'
-    )
-    out, _ = ok("measures own.py:largest_error")
-    assert "Largest error." in out
-    assert "not declared" in out
 
 
 @pytest.mark.parametrize(
@@ -206,8 +152,8 @@ def test_a_measure_is_explained_with_what_to_cite_and_ones_own_by_its_docstring(
 )
 def test_a_dash_is_standard_input_wherever_scores_are_read(ok, score_file, monkeypatch, command, measures):
     scores = me.io.read_scores(score_file)
-    means = me.Scores(scores.values[:, :1, :1], runs=scores.runs, topics=["all"], measures=["nDCG@10"])
-    me.io.write_scores(scores.sel(measures=measures) if measures else means, "piped.csv")
+    piped = scores.sel(measures=measures) if measures else scores.sel(measures="nDCG@10", topics=[scores.topics[0]])
+    me.io.write_scores(piped, "piped.csv")
     with open("piped.csv", "rb") as stream:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="utf-8"))
         out, err = ok(command)

@@ -1,25 +1,15 @@
 """The study of error rates: what the package recommends and remarks is what the committed tables say."""
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 import pytest
 
-from experiments.studies.calibration import (
-    measures,
-)
 from experiments.studies.calibration.designs import DESIGNS, STUDY, simulate_design
-from experiments.studies.calibration.measures import RULES, STATISTICS, find_excess
+from experiments.studies.calibration.measures import EXCHANGED, RULES, STATISTICS, find_excess
 from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude
-from experiments.studies.calibration.simulation import (
-    list_edges,
-)
+from experiments.studies.calibration.simulation import list_edges
 from metaeval.analyses.agreement import remark_coverage, remark_levels
 from metaeval.stats import pair_tests
 from metaeval.stats.agreement import STATISTICS as ALL, parse_statistic
-
-RESULTS = Path(__file__).parents[2] / "results" / "calibration"
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -31,11 +21,9 @@ def test_runs_of_equal_truth_have_equal_means(name):
     np.testing.assert_allclose(level, np.broadcast_to(expected, level.shape), atol=0.35)
 
 
-@pytest.fixture(scope="module")
-def read():
-    if not RESULTS.is_dir():
-        pytest.skip("the committed results are not here")
-    return lambda name: pd.read_csv(RESULTS / f"{name}.csv")
+@pytest.fixture
+def read(committed):
+    return committed("calibration").read
 
 
 def test_the_test_that_the_study_recommends_is_that_of_the_package_and_all_statistics_were_simulated(read):
@@ -46,9 +34,7 @@ def test_the_test_that_the_study_recommends_is_that_of_the_package_and_all_stati
     rates = read("exchanges")
     assert set(STATISTICS) == set(ALL)
     place = rates[["statistic", "rule", "n_runs", "n_topics", "run_effect"]]
-    wanted = [
-        (s, r, one.n_runs, one.n_topics, one.effect) for one in measures.EXCHANGED for s in STATISTICS for r in RULES
-    ]
+    wanted = [(s, r, one.n_runs, one.n_topics, one.effect) for one in EXCHANGED for s in STATISTICS for r in RULES]
     assert list(place.itertuples(index=False, name=None)) == wanted
     assert rates["rate"].between(0, 1).all()
     wide = rates.pivot_table(index=["n_runs", "run_effect", "statistic"], columns="rule", values="rate")
@@ -81,20 +67,18 @@ def test_what_a_result_remarks_is_what_the_study_found(read):
 
 
 def test_what_errs_is_outside_of_the_domain_and_every_cell_inside_was_confirmed_by_fresh_studies(read):
-    table, found = read("edges"), conclude(compute_rates(read("counts")))
-    cells = [(about, cell.design, cell.n_runs, cell.n_topics) for about, cell in list_edges()]
-    assert list(table[["about", "design", "runs", "topics"]].itertuples(index=False, name=None)) == cells
-    assert (table["studies"] == STUDY["edges"]["studies"]).all()
-    failed = table[table["error"] > STUDY["most"]]
-    assert set(STUDY["excluded_after_edges"]) <= set(failed["kind"])
-    assert not set(failed["kind"]) & set(found.included)
-    of_halves = {design.kind for design in DESIGNS.values() if design.half != "neither"}
-    assert set(found.included) - {"real"} <= set(table["kind"]) | set(read("counts").query("runs == 10")["kind"])
-    assert not set(failed["kind"]) & of_halves - set(STUDY["excluded_after_edges"])
-    counts, table = read("counts"), read("confirmed")
+    counts, edges, confirmed = read("counts"), read("edges"), read("confirmed")
     rates = compute_rates(counts)
+    included = set(conclude(rates).included)
+    cells = [(about, cell.design, cell.n_runs, cell.n_topics) for about, cell in list_edges()]
+    assert list(edges[["about", "design", "runs", "topics"]].itertuples(index=False, name=None)) == cells
+    assert (edges["studies"] == STUDY["edges"]["studies"]).all()
+    failed, excluded = {*edges.loc[edges["error"] > STUDY["most"], "kind"]}, {*STUDY["excluded_after_edges"]}
+    assert excluded <= failed
+    assert not failed & included
+    assert included - {"real"} <= {*edges["kind"]} | {*counts.query("runs == 10")["kind"]}
+    assert not failed & {design.kind for design in DESIGNS.values() if design.half != "neither"} - excluded
     inside = rates[(rates["half"] == "checking") & rates["domain"] & (rates["truth"] == "")]
-    inside = inside[inside["test"] == "bootstrap-t"]
-    assert len(table) == len(inside)
-    assert (table["studies"] == STUDY["again"]).all()
-    assert (table["error"] <= STUDY["most"]).all()
+    assert len(confirmed) == (inside["test"] == "bootstrap-t").sum()
+    assert (confirmed["studies"] == STUDY["again"]).all()
+    assert (confirmed["error"] <= STUDY["most"]).all()

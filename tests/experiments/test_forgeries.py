@@ -45,8 +45,13 @@ def forge(path, pattern, forged):
     path.write_text(text, encoding="utf-8")
 
 
-def check(copy, *names):
-    return CliRunner().invoke(APP, [*names, "--out", str(copy), "--check", "--n-jobs", "1"])
+@pytest.fixture
+def copy(tmp_path):
+    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
+
+
+def call(*words):
+    return CliRunner().invoke(APP, [*map(str, words), "--n-jobs", "1"])
 
 
 @pytest.fixture
@@ -54,17 +59,16 @@ def _curves_once(monkeypatch, curves):
     monkeypatch.setattr("experiments.cardoso2011.steps.compute_curves", lambda: curves)
 
 
-@pytest.mark.usefixtures("_curves_once")
-def test_what_was_forged_is_caught_without_data_and_a_stray_file_too(offline, tmp_path):
+@pytest.mark.usefixtures("_curves_once", "offline")
+def test_what_was_forged_is_caught_without_data_and_a_stray_file_too(copy):
     """One check of all papers: each compares what it can, and a forgery of one hides none of another."""
-    copy = Path(shutil.copytree(RESULTS, tmp_path / "results"))
     for name in FORGERIES:
         if name == "README.md":  # the index that the forged pages would have, and a word of it exchanged
             write_page_and_pictures("cardoso2011", copy / "cardoso2011")
             (copy / name).write_text(write_index(copy), encoding="utf-8")
         forge(copy / name, *FORGERIES[name])
     (copy / "acl2021" / "stray.csv").write_text("a\n1\n")
-    found = check(copy, *NAMES)
+    found = call(*NAMES, "--out", copy, "--check")
     assert found.exit_code == 1, found.output
     for name in FORGERIES:
         # A table shows in the page that it was not written from, in its own name, or as one that was not computed.
@@ -76,12 +80,12 @@ def test_what_was_forged_is_caught_without_data_and_a_stray_file_too(offline, tm
     assert "stray.csv: nothing makes this file" in found.output
 
 
-def test_a_table_that_was_forged_with_its_page_is_named_unchecked_and_never_counted_as_held(offline, tmp_path):
-    copy = Path(shutil.copytree(RESULTS, tmp_path / "results"))
+@pytest.mark.usefixtures("offline")
+def test_a_table_that_was_forged_with_its_page_is_named_unchecked_and_never_counted_as_held(copy):
     forge(copy / "wmt2023" / "main.csv", *FORGERIES["wmt2023/main.csv"])
     write_page_and_pictures("wmt2023", copy / "wmt2023")
     (copy / "README.md").write_text(write_index(copy), encoding="utf-8")
-    found = check(copy, "wmt2023")
+    found = call("wmt2023", "--out", copy, "--check")
     assert found.exit_code == UNCHECKED, found.output
     assert re.search(r"^unchecked: .*main\.csv", found.output, re.MULTILINE)
 
@@ -89,11 +93,9 @@ def test_a_table_that_was_forged_with_its_page_is_named_unchecked_and_never_coun
 @pytest.mark.parametrize("name", PAPERS)
 def test_committed_pages_are_short_and_begin_with_whether_it_is_reproduced_and_results_are_small(name):
     page = RESULTS / name / "README.md"
-    text = page.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert len(lines) <= 250
-    assert lines[4].startswith("**")
-    assert lines[4].endswith("**")
+    text = page.read_text("utf-8")
+    assert len(text.splitlines()) <= 250
+    assert re.fullmatch(r"\*\*.*\*\*", text.splitlines()[4])
     for link in re.findall(r"\]\(([^)#]+)\)", text):
         assert link.startswith("http") or (page.parent / link).exists(), link
     files = [path for path in RESULTS.rglob("*") if path.is_file()]
@@ -112,16 +114,17 @@ def test_committed_pages_are_short_and_begin_with_whether_it_is_reproduced_and_r
         ("wmt2023 --matrices nowhere --out x", "goes with acl2021 or lq2021"),
     ],
 )
-def test_what_cannot_be_done_is_refused(words, said, offline, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("offline")
+def test_what_cannot_be_done_is_refused(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = CliRunner().invoke(APP, words.split())
+    found = call(*words.split())
     assert found.exit_code == 2
     assert said in found.output
 
 
-@pytest.mark.usefixtures("_curves_once")
-def test_a_folder_without_the_committed_tables_gets_what_was_computed_and_no_page(offline, tmp_path):
-    found = CliRunner().invoke(APP, ["calibration", "cardoso2011", "--out", str(tmp_path), "--n-jobs", "1"])
+@pytest.mark.usefixtures("_curves_once", "offline")
+def test_a_folder_without_the_committed_tables_gets_what_was_computed_and_no_page(tmp_path):
+    found = call("calibration", "cardoso2011", "--out", tmp_path)
     assert found.exit_code == 0, found.output
     assert found.output.count("tables only, no page: counts was not computed") == 1
     assert [path.parent.name for path in sorted(tmp_path.glob("*/README.md"))] == ["cardoso2011"]
@@ -163,25 +166,22 @@ def test_a_changed_file_is_found_beyond_its_tolerance(tmp_path, change, toleranc
 
 
 @pytest.mark.parametrize("table", ["cardoso2011/figure5", "acl2021/curves"])  # which figure1 and figure2 are drawn from
-def test_a_picture_of_another_table_is_found_though_nothing_is_computed(table, tmp_path):
-    paper, name = table.split("/")
-    folder = Path(shutil.copytree(RESULTS / paper, tmp_path / paper))
-    nothing = Results(paper)
-    assert check_results(nothing, folder).differences == []
-    path = folder / f"{name}.csv"
-    lines = path.read_text("utf-8").splitlines()
-    path.write_text("\n".join([*lines, lines[-1]]) + "\n", "utf-8")
-    assert any("was not drawn from these tables" in line for line in check_results(nothing, folder).differences)
+def test_a_picture_of_another_table_is_found_though_nothing_is_computed(table, copy):
+    path = copy / f"{table}.csv"
+    nothing = Results(path.parent.name)
+    assert check_results(nothing, path.parent).differences == []
+    text = path.read_text("utf-8")
+    path.write_text(text + text.splitlines(keepends=True)[-1], "utf-8")
+    assert any("was not drawn from these tables" in line for line in check_results(nothing, path.parent).differences)
 
 
-def test_numbers_within_the_tolerance_leave_committed_files_as_they_are(tmp_path):
-    folder = Path(shutil.copytree(RESULTS / "cardoso2011", tmp_path / "cardoso2011"))
+def test_numbers_within_the_tolerance_leave_committed_files_as_they_are(copy):
+    folder = copy / "cardoso2011"
     before = {path: path.read_bytes() for path in folder.iterdir()}
     about = json.loads((folder / "tables.json").read_text("utf-8"))["differences"]
     frame = pd.read_csv(folder / "differences.csv", dtype={"β": str})
-    frame["difference"] += 0.001
     results = Results("cardoso2011")
-    results.add("differences", frame.set_index("β"), "x", tolerance=0.02)
+    results.add("differences", frame.assign(difference=frame["difference"] + 0.001).set_index("β"), "x", tolerance=0.02)
     made = results.outputs["differences"].frame
     results.outputs["differences"] = Output(made, about["caption"], about["signature"], 0.02)
     write_tables(results, folder)
@@ -190,19 +190,16 @@ def test_numbers_within_the_tolerance_leave_committed_files_as_they_are(tmp_path
 
 
 def test_answers_join_as_truth_and_ignorance_do_and_a_number_is_told_from_a_bound_by_its_interval():
-    for answers, word in (
-        ([True, True], "holds"),
-        ([True, None], "cannot tell"),
-        ([None, False], "does not hold"),
-        ([], "holds"),
+    for word, *answers in (
+        ("holds", True, True),
+        ("cannot tell", True, None),
+        ("does not hold", None, False),
+        ("holds",),
     ):
         assert every(Answer(one) for one in answers).word == word
     for value, ends, above, at_most in (
-        (0.1, (), True, False),
-        (0.0, (), False, True),
-        (0.1, (0.05, 0.2), True, False),
-        (0.1, (-0.1, 0.2), None, None),
-    ):
+        (0.1, (), True, False), (0.0, (), False, True), (0.1, (0.05, 0.2), True, False), (0.1, (-0.1, 0.2), None, None),
+    ):  # fmt: skip
         assert (is_above("x", value, 0, *ends).holds, is_at_most("x", value, 0, *ends).holds) == (above, at_most)
     with pytest.raises(TypeError, match="cannot tell"):
         bool(Answer(None))
@@ -211,8 +208,7 @@ def test_answers_join_as_truth_and_ignorance_do_and_a_number_is_told_from_a_boun
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_assumption_and_slip_says_where_and_why(paper):
     study = read_study(paper)
-    assert all(
-        set(one) - {"public"} == {"what", "value", "kind", "why"} and one["kind"] in ("derived", "assumed")
-        for one in study.get("assumed", ())
-    )
+    for one in study.get("assumed", ()):
+        assert set(one) - {"public"} == {"what", "value", "kind", "why"}
+        assert one["kind"] in ("derived", "assumed")
     assert all(set(one) == {"where", "printed", "why"} for one in study.get("slips", ()))

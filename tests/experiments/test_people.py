@@ -5,7 +5,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import metaeval
@@ -15,6 +14,10 @@ from experiments.wmt2023 import steps as wmt
 from experiments.wmt2023.steps import FIRST, OWN, PROGRAM, SHARES, average_tasks
 from metaeval.analyses.corrected_scores import ENOUGH_LABELS
 from metaeval.data.annotations import Annotations
+from tests.analyses.made import label
+
+LEAD = {"labels": {"judge_1": ["j", "k"]}, "of": ("difference", "low", "high")}
+RATE = {"labels": {"label": ["x"]}, "of": ("ω", "ω low", "ω high")}
 
 
 def test_the_constant_judge_gives_the_usual_label():
@@ -26,34 +29,28 @@ def test_the_constant_judge_gives_the_usual_label():
     np.testing.assert_array_equal(more.answers[1], [[0, 0, 1]] * 3)
 
 
-def test_every_judge_beats_the_constant_one_by_the_intervals_of_rho_and_that_passes_with_half_of_the_people(tables):
-    for low, high, word in (
-        ([0.1, 0.05], [0.3, 0.2], "holds"),
-        ([0.1, -0.2], [0.3, -0.1], "does not hold"),
-        ([0.1, -0.1], [0.3, 0.1], "cannot tell"),
-    ):
-        leads = {
-            "set": "made",
-            "judge_1": ["j", "k"],
-            "difference": np.mean([low, high], axis=0),
-            "low": low,
-            "high": high,
-        }
-        ((name, answer),) = every_judge_beats_constant.decide(tables(leads=leads))
-        assert (name, answer.word) == ("made", word)
-    for low, high, word in ((0.0, 0.4, "holds"), (0.5, 1.0, "does not hold"), (0.4, 0.6, "cannot tell")):
-        row = {"set": ["made"], "label": ["x"], "ω": [(low + high) / 2], "ω low": [low], "ω high": [high]}
-        ((_, answer),) = constant_does_not_pass.decide(tables(constant=row))
-        assert answer.word == word
+@pytest.mark.parametrize(
+    ("claim", "name", "cells", "low", "high", "word"),
+    [
+        (every_judge_beats_constant, "leads", LEAD, [0.1, 0.05], [0.3, 0.2], "holds"),
+        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.2], [0.3, -0.1], "does not hold"),
+        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.1], [0.3, 0.1], "cannot tell"),
+        (constant_does_not_pass, "constant", RATE, [0.0], [0.4], "holds"),
+        (constant_does_not_pass, "constant", RATE, [0.5], [1.0], "does not hold"),
+        (constant_does_not_pass, "constant", RATE, [0.4], [0.6], "cannot tell"),
+    ],
+)
+def test_a_claim_is_told_by_its_intervals(tables, claim, name, cells, low, high, word):
+    """Every judge beats the constant one by those of ρ; and that one passes with half of the people, by that of ω."""
+    number, *ends = cells["of"]
+    numbers = {number: np.mean([low, high], axis=0), **dict(zip(ends, (low, high), strict=True))}
+    made = tables(**{name: {"set": "made", **cells["labels"], **numbers}})
+    assert [(told, answer.word) for told, answer in claim.decide(made)] == [("made", word)]
 
 
-RESULTS = Path(__file__).parents[2] / "results" / "few_labels"
-
-
-@pytest.mark.skipif(not RESULTS.is_dir(), reason="the committed results are not here")
 @pytest.mark.parametrize("name", ["coverage", "population"])
-def test_intervals_held_less_often_than_claimed_where_a_note_says_so(name):
-    table = pd.read_csv(RESULTS / f"{name}.csv")
+def test_intervals_held_less_often_than_claimed_where_a_note_says_so(committed, name):
+    table = committed("few_labels").read(name)
     worst = (table["holds"] / table["draws"]).groupby(table["labels"] >= ENOUGH_LABELS).min()
     assert worst[False] < 0.93 < worst[True]
 
@@ -77,20 +74,14 @@ def test_transcribed_averages_are_those_of_the_transcribed_tasks_and_named_as_th
 
 
 def hold(collections, statistics, **options):
-    return metaeval.agreement(
-        collections, reference="mqm", statistics=statistics, n_permutations=20, n_bootstrap=0, **options
-    )
+    quick = {"n_permutations": 20, "n_bootstrap": 0}
+    return metaeval.agreement(collections, reference="mqm", statistics=statistics, **quick, **options)
 
 
 def test_the_average_is_the_weighted_mean_of_tasks_and_so_are_its_exchanges():
     rng = np.random.default_rng(0)
-    collections = [
-        metaeval.Scores(
-            rng.normal(size=(4, 6, 3)), runs=range(4), topics=range(6), measures=["mqm", "a", "b"], collection=name,
-            higher_is_better=True,
-        )
-        for name in "xyz"
-    ]  # fmt: skip
+    labels = {"measures": ["mqm", "a", "b"], "higher_is_better": True}
+    collections = [label(rng.normal(size=(4, 6, 3)), collection=name, **labels) for name in "xyz"]
     first = hold(collections, [FIRST["statistic"]])
     held = {one.collection: hold([one], [task["statistic"] for task in wmt.STUDY["tasks"]]) for one in collections}
     found = average_tasks(first, held)
