@@ -37,35 +37,24 @@ READ = [
      "map: a 1 (t)"),
     ({"c_ap.csv": "a,b\n1,2\n3,4\n\n"}, "c_ap.csv", {}, "AP: a 1 3, b 2 4 (1 2)"),
     ({"c_ap.csv": "a\n1\n"}, "c_ap.csv", {"format": "wide"}, "AP: a 1 (1)"),
-    ({"c_ap.csv": ",a,b\nt1,0.5,0.25\n"}, "c_ap.csv", {},
-     "AP: a 0.5, b 0.25 (t1)"),  # as R and pandas write it
-    (
-        {"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
-        "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)",
-    ),
+    ({"c_ap.csv": ",a,b\nt1,0.5,0.25\n"}, "c_ap.csv", {}, "AP: a 0.5, b 0.25 (t1)"),  # as R and pandas write it
+    ({"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
+     "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)"),
     ({"c_1.csv": "a\n1\n"}, "c_1.csv", {"measure": "AP"}, "AP: a 1 (1)"),
     ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "c_ap.csv": "a\n1\n"}, "", {"collection": "d"},
      "AP: a 2; RR: a 3 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n"}, "k", {"format": "sakai"}, "NMD: a 1, b 2 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", {}, "NMD: a 1, b 2 (1)"),
     ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", {"format": "trec_eval"}, "map: x 1 (t1)"),
-    (
-        {"e/input.one.eval": TREC_EVAL, "e/bm25.txt": UNNAMED_RUN}, "e", {},
-        "map: bm25 0.0369 0.1, ok8alx 0.0369 0.1; P_10: bm25 0.6 0.2, ok8alx 0.6 0.2 (301 302)",
-    ),
-    (
-        {"w/BLEU-refA.seg.score": BLEU, "w/en-de.mqm.seg.score": MQM.replace("None", "7"), "w/BLEU-refA.sys.score": "a\t1\n"},
-        "w", {}, "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)",
-    ),
-    (
-        {"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"}, "", {},
-        "BLEU-refA: a 1; BLEU-refB: a 2; KIWI: a 3 (1)",  # scored with two references, it is two measures
-    ),
+    ({"e/input.one.eval": TREC_EVAL, "e/bm25.txt": UNNAMED_RUN}, "e", {},
+     "map: bm25 0.0369 0.1, ok8alx 0.0369 0.1; P_10: bm25 0.6 0.2, ok8alx 0.6 0.2 (301 302)"),
+    ({"w/BLEU-refA.seg.score": BLEU, "w/en-de.mqm.seg.score": MQM.replace("None", "7"), "w/BLEU-refA.sys.score": "a\t1\n"},
+     "w", {}, "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"),
+    ({"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"}, "", {},
+     "BLEU-refA: a 1; BLEU-refB: a 2; KIWI: a 3 (1)"),  # scored with two references, it is two measures
     ({"x": "a delight t1 0.5\nb delight t1 0.25\n"}, "x", {"format": "tot"}, "delight: a 0.5, b 0.25 (t1)"),
-    ({"x": "a t1 delight 0.5\nb t1 delight 1\n"}, "x", {"format": "ir_measures"},
-     "delight: a 0.5, b 1 (t1)"),
-    ({"x": "a AP t1 0.5\nb AP t1 0.25\n"}, "x", {},
-     "AP: a 0.5, b 0.25 (t1)"),  # a topic would not be called AP
+    ({"x": "a t1 delight 0.5\nb t1 delight 1\n"}, "x", {"format": "ir_measures"}, "delight: a 0.5, b 1 (t1)"),
+    ({"x": "a AP t1 0.5\nb AP t1 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (t1)"),  # a topic would not be called AP
     ({"x": "a AP 301 0.5\nb AP 301 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (301)"),  # no measure is called 301
     ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {"format": "tot"}, "delight: a 0.5 (x1)"),
     ({"x": "run measure topic value\na delight x1 0.5\n"}, "x", {"format": "ir_measures"},
@@ -85,46 +74,28 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, optio
         assert show(read_scores(tmp_path / path)) == found
 
 
-ROWS = [
-    ("a", "t1", "0.5"),
-    ("a", "t2", "0.25"),
-    ("a", "all", "0.375"),
-    ("b", "t1", "1"),
-    ("b", "t2", "0"),
-    ("b", "all", "0.5"),
-]
-LINES = {
-    "tot": "{} AP {} {}\n",
-    "ir_measures": "{}\t{}\tAP\t{}\n",
-}
+TOT = "a AP t1 0.5\na AP t2 0.25\na AP all 0.375\nb AP t1 1\nb AP t2 0\nb AP all 0.5\n"
+IR_MEASURES = "a t1 AP 0.5\na t2 AP 0.25\na all AP 0.375\nb t1 AP 1\nb t2 AP 0\nb all AP 0.5\n"
+LEVELS = [
+    # format, files, scores of topics, scores of whole runs
+    ("wmt", {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"},
+     "BLEU: a 1 3, b 2 5 (1 2)", "BLEU: a 1, b 2 (all)"),
+    ("tot", {"judge": TOT}, "AP: a 0.5 0.25, b 1 0 (t1 t2)", "AP: a 0.375, b 0.5 (all)"),
+    ("ir_measures", {"judge": IR_MEASURES}, "AP: a 0.5 0.25, b 1 0 (t1 t2)", "AP: a 0.375, b 0.5 (all)"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("format", LINES)
-def test_a_leaderboard_of_rows_is_the_same_in_any_layout_and_in_a_file_a_run(format, tmp_path):
-    lines = [LINES[format].format(*row) for row in ROWS]
-    put(tmp_path, {"judge": "".join(lines), "parts/a": "".join(lines[:3]), "parts/b": "".join(lines[3:])})
-    for path in ("judge", "parts"):
-        assert show(read_scores(tmp_path / path)) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
-    assert show(SCORE_FORMATS[format].read(tmp_path / "judge", level="runs")) == "AP: a 0.375, b 0.5 (all)"
-
-
-@pytest.mark.parametrize("format", LINES)
-def test_every_bit_of_a_row_is_read(format, tmp_path):
-    values = np.random.default_rng(0).normal(size=(3, 4)) * 10.0 ** np.arange(-8, 4, 4)[:, np.newaxis]
-    lines = [
-        LINES[format].format(run, f"t{topic}", repr(score))
-        for run, row in zip("abc", values.tolist(), strict=True) for topic, score in enumerate(row)
-    ]  # fmt: skip
-    scores = read_scores(put(tmp_path, {"s": "".join(lines)}), format=format, measure="AP")
-    np.testing.assert_array_equal(scores.values[:, :, 0], values)
+@pytest.mark.parametrize(("format", "files", "topics", "runs"), LEVELS)
+def test_files_hold_scores_of_topics_and_of_whole_runs(format, files, topics, runs, tmp_path):
+    source = put(tmp_path, files)
+    assert show(read_scores(source)) == topics
+    assert show(SCORE_FORMATS[format].read(source, level="runs")) == runs
 
 
 def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
-    text = "".join(LINES["tot"].format(*row) for row in ROWS).replace("0.375", "0.35355")
-    with pytest.warns(
-        PolicyWarning, match="x: run a, topic all, measure AP: its score .* is not the mean of the topics"
-    ):
-        read_scores(put(tmp_path, {"x": text}))
+    said = "x: run a, topic all, measure AP: its score .* is not the mean of the topics"
+    with pytest.warns(PolicyWarning, match=said):
+        read_scores(put(tmp_path, {"x": TOT.replace("0.375", "0.35355")}))
 
 
 ASKED = [
@@ -132,8 +103,7 @@ ASKED = [
     ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
     ({"x.txt": "hello world\n"}, "x.txt",
      r"x.txt: its format cannot be detected .*state its format with format: tidy"),
-    ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f",
-     "f: a tidy score matrix is one file, not a folder .*join them"),
+    ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f",
      r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
@@ -147,8 +117,7 @@ ASKED = [
     ({"p.csv": "model,id,y_true,y_pred\na,1,0,1\nb,1,0,0\n"}, "p.csv",
      "y_true, y_pred hold labels, not scores"),
     ({"r.csv": ",AP,RR\nAP,1,0.9\nRR,0.9,1\n"}, "r.csv", "its rows and columns have the same names"),
-    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "",
-     r"several collections: c, d .say which: collection=c"),
+    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "", r"several collections: c, d .say which: collection=c"),
     ({"c_ap.csv": "a,b\n1,2\n", "c_rr.csv": "a\n1\n"}, "",
      "c_rr.csv: run b, topic 1, measure RR: there is no score"),
     ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "",
@@ -173,10 +142,7 @@ def test_what_cannot_be_told_is_asked_for(files, path, message, tmp_path):
 
 
 def test_a_mapping_says_the_measures_of_files_and_the_runs_of_trec_eval(tmp_path):
-    put(
-        tmp_path,
-        {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n", "a.eval": "map t 1\n", "k/runs": "a\n", "k/1": "1\n", "k/n": "-"},
-    )
+    put(tmp_path, {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n", "a.eval": "map t 1\n"})
     scores = read_scores({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
     assert (show(scores), scores.collection) == ("AP: a 1; cost: a 2 (1)", "c")
     assert read_scores({"x": tmp_path / "a.eval"}, format="trec_eval").runs == ("x",)
@@ -211,12 +177,8 @@ def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lo
     scores = Scores([[[1, 2, 3, 0.5]]], runs=["a"], topics=["t"], measures=measures)
     for suffix in ("csv", "tsv", "parquet"):
         write_scores(scores, tmp_path / f"s.{suffix}")
-        assert [one.higher_is_better for one in read_scores(tmp_path / f"s.{suffix}").measures] == [
-            False,
-            True,
-            None,
-            True,
-        ]
+        read = read_scores(tmp_path / f"s.{suffix}")
+        assert [one.higher_is_better for one in read.measures] == [False, True, None, True]
     for name, higher in (("BLEU", False), ("NMD", True)):
         stated = {"higher_is_better": [name] * higher, "lower_is_better": [name] * (not higher)}
         with pytest.warns(DirectionWarning, match=f"{name} is known as"):
@@ -268,9 +230,7 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
 
 def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     source = put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU + SYNTHETIC})
-    with pytest.raises(
-        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing"
-    ):
+    with pytest.raises(DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: .*; 5 are missing"):
         read_scores(source)
     with pytest.raises(DataError, match="missing=drop-topic would leave no topic"):
         read_scores(source, missing="drop-topic")
@@ -282,13 +242,6 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     assert show(scores) == "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"
     assert "left out 1 of 3 runs: synthetic_ref" in notes
     assert np.isnan(read_scores(source, missing="keep").matrix("mqm").loc["synthetic_ref"]).all()
-
-
-def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs(tmp_path):
-    files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
-    wmt = SCORE_FORMATS["wmt"]
-    assert show(wmt.read(put(tmp_path, files), level="runs")) == "BLEU: a 1, b 2 (all)"
-    assert show(wmt.read(tmp_path)) == "BLEU: a 1 3, b 2 5 (1 2)"
 
 
 # Numbers that stand for no score
@@ -315,13 +268,3 @@ def test_a_number_that_may_stand_for_no_score_is_said_and_scores_below_0_are_not
     found, notes = read_with_notes(read_scores, tmp_path / "s.csv", higher_is_better=True)
     assert found.values[:, :, 0].tolist() == scores.tolist()
     assert note in notes if note else not notes
-
-
-def test_inspect_says_it_too(tmp_path, capsys, monkeypatch):
-    from metaeval.cli import main
-
-    path = put(tmp_path, "run,topic,F1\na,1,0.5\na,2,0.25\na,3,0.5\nb,1,-999\nb,2,0.75\nb,3,0\nc,1,0.5\nc,2,1\nc,3,0\n")
-    monkeypatch.setattr("sys.argv", ["metaeval", "inspect", str(path)])
-    with pytest.raises(SystemExit):
-        main()
-    assert "F1 is -999 in 1 of 9 cells" in " ".join(capsys.readouterr().err.split())
