@@ -279,8 +279,9 @@ REFUSED = [
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", "does the first column, 'place', name topics or runs"),
     *[(f"topic;a;b\nq1;{cells}\n", "is not a finite number|do not tell")
       for cells in ("1,234;2,345", "0,5;0.5", "1,234,567;0,5", "1,2,3;1")],
-    ("run;topic;score\na;q1;1,234\nb;q1;2,345\n",
-     r"the score '1,234' is not a finite number.*\(write decimals with a point"),
+    *[(f"run;topic;score\na;q1;{cell}\nb;q1;0.25\n", f"the score '{cell}' is not a finite number.*write decimals with a po")
+      for cell in ("1,234", "11.5%", "1 100", "1,100.5", "0,5")],
+    ("run;topic;score\na;q1;half\nb;q1;0.25\n", "the score 'half' is not a finite number$"),
     ("run,1,2\na,0.5,1\na,0.25,0\n", "no column is called as topics are"),
     ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n",
      "one number a run and no topics .*give the scores of every topic"),
