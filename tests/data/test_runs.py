@@ -71,14 +71,14 @@ def test_selection_and_further_runs():
         runs.with_runs({"a": np.array([[0.5, 0.5]])})
 
 
-@pytest.mark.parametrize(
-    ("formula", "message"),
-    [
-        (lambda estimated, gold: estimated[..., 0] * np.nan, "run a, topic t: the score is nan, which is not a finite"),
-        (lambda estimated, gold: estimated[..., 0] + 5, r"the score is 6, outside its declared range \[0, 1\]"),
-        (lambda estimated, gold: estimated, r"returned shape \(2,\) for one topic of shape \(2,\): it must return one"),
-    ],
-)
+WRONG = {
+    "run a, topic t: the score is nan, which is not a finite": lambda estimated, gold: estimated[..., 0] * np.nan,
+    r"the score is 6, outside its declared range \[0, 1\]": lambda estimated, gold: estimated[..., 0] + 5,
+    r"returned shape \(2,\) for one topic of shape \(2,\): it must return one": lambda estimated, gold: estimated,
+}
+
+
+@pytest.mark.parametrize(("message", "formula"), WRONG.items())
 def test_a_users_measure_that_breaks_its_word_is_refused_with_an_example(formula, message):
     own = replace(metaeval.measure("NMD"), name="own", formula=formula)
     with pytest.raises(MeasureError, match=message):

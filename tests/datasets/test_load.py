@@ -1,9 +1,13 @@
-"""Every data set that can be downloaded has its shape and its gold; what cannot be is read once it is in place."""
+"""The register of data sets, whose shapes and gold are those of the files; others are read once they are in place."""
 
+import hashlib
 import json
 import os
+import re
 import warnings
 from functools import cache
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -11,7 +15,7 @@ import pytest
 from metaeval import score
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.datasets import Dataset, baselines, dataset, datasets, fetch, load_dataset
+from metaeval.datasets import Dataset, baselines, cache_folder, dataset, datasets, fetch, load_dataset
 from metaeval.errors import DataError, DatasetError, MetaevalError, PolicyWarning
 from metaeval.io import read_runs
 from tests.io.cases import put
@@ -251,3 +255,72 @@ def test_a_reader_that_is_not_there_is_refused_with_those_that_are(kind, error, 
         load_dataset(described, folder=tmp_path)
     plain = Dataset("x", kind="scores", reader="wide", runs="x_*.csv", where="here", layout="so")
     assert load_dataset(plain, folder=tmp_path).values[:, 0, 0].tolist() == [1, 2]
+
+
+DOWNLOADED = [one for one in datasets() if one.files]
+BY_HAND = [one for one in datasets() if not one.files]
+
+
+@pytest.mark.parametrize("one", datasets(), ids=lambda one: one.name)
+def test_every_data_set_says_what_it_is_and_where_it_is_from(one):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.name)
+    assert one.kind in ("classification", "quantification", "scores", "annotations")
+    assert all((one.title, one.rows, one.citation))
+    assert (one.kind == "scores") == (one.classes == ())
+    assert ("http" in one.where) == bool(one.layout) == (not one.files)
+    if one.files:
+        assert (one.gold == "") == (one.kind == "scores")
+        assert one.gold in {"", *(file.name for file in one.files)}
+        assert all(file.licence and file.origin for file in one.files)
+        assert one.provenance.count("@") == len({file.origin for file in one.files})
+
+
+def test_every_file_is_pinned_and_data_sets_that_can_be_downloaded_come_first():
+    assert [*DOWNLOADED, *BY_HAND] == list(datasets())
+    assert len(DOWNLOADED) == 40
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    assert len(files) == 315
+    assert len({file.sha256 for file in files.values()}) == len(files)
+    for file in files.values():
+        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+        assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/[\w./%-]+", file.url)
+        assert file.bytes > 0
+
+
+def test_an_unknown_name_brings_the_nearest_ones():
+    with pytest.raises(DatasetError, match=r"there is no data set 'stc3-dq' \(did you mean stc3-dq-"):
+        dataset("stc3-dq")
+    with pytest.raises(DatasetError, match=r"there is no data set 'xyz'; `metaeval data list` lists them"):
+        load_dataset("xyz")
+
+
+def test_downloads_land_where_the_environment_says_else_in_the_cache(monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", "~/mine")
+    assert cache_folder() == Path.home() / "mine"
+    for nothing in ("", "  "):
+        monkeypatch.setenv("METAEVAL_DATA", nothing)
+        assert "metaeval" in cache_folder().parts
+    monkeypatch.delenv("METAEVAL_DATA")
+    assert "metaeval" in cache_folder().parts
+
+
+NOT_REGISTERED = {"semeval2017-runs"}
+"""Folders of the manifest with files that no data set reads (of semeval2017-runs, a baseline that is made here)."""
+
+
+@pytest.mark.skipif(not (Path(DATA) / "manifest.json").is_file(), reason="METAEVAL_DATA has no manifest.json")
+def test_registered_files_are_those_of_the_manifest_and_the_rest_is_listed():
+    manifest = {
+        entry["file"]: entry for entry in json.loads((Path(DATA) / "manifest.json").read_text(encoding="utf-8"))
+    }
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    livebench = files.pop("evals/livebench/livebench_13012025.parquet")  # which the manifest leaves out
+    assert hashlib.sha256((Path(DATA) / livebench.name).read_bytes()).hexdigest() == livebench.sha256
+    assert files.keys() <= manifest.keys()
+    assert {name.partition("/")[0] for name in manifest.keys() - files.keys()} == NOT_REGISTERED
+    for name, file in files.items():
+        entry = manifest[name]
+        assert (file.sha256, file.bytes, file.licence) == (entry["sha256"], entry["bytes"], entry["licence"])
+        address = f"{entry['repository']}/{entry['commit']}/{quote(entry['path'])}"
+        assert file.url == f"https://raw.githubusercontent.com/{address}"
+        assert file.origin == f"{entry['repository']}@{entry['commit'][:7]}"

@@ -129,7 +129,7 @@ TIDY, TOTALS = (
     [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)],
 )
 CASES = [
-    # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_partial_scores.py
+    # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_noise_columns.py
     ("comet.csv", make_rated, "(assumed: higher is better)", "ranks {} --explain"),
     ("comet.csv", make_rated, "measures", "inspect {}"),
     ("hugerow.xlsx", lambda: pack_workbook(row(1, 0.5, 0.25) * 8 + row(1, number=' r="999999999999"')),
