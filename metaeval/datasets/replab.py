@@ -23,10 +23,9 @@ _NAMES = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
 def read(gold: PathLike, runs: Mapping[str, PathLike], **options: Any) -> ClassificationRuns:
     """Read polarities; tweets that are not about the entity, empty or NULL in the gold, are left out with a warning."""
     truth = _read_labels(gold)
-    related = [row for row, label in enumerate(truth.labels) if label not in ("", "NULL", "null")]
-    if not related:
+    about = {key for key, label in zip(truth.keys, truth.labels, strict=True) if label not in ("", "NULL", "null")}
+    if not about:
         raise DataError("none of its items has a polarity", file=truth.file)
-    about = {truth.keys[row] for row in related}
     if unrelated := set(truth.keys) - about:
         left = f"left out {format_count(len(unrelated), 'item')} of {len(truth.keys):,} without a polarity"
         report_policy(left, truth.file)
@@ -34,7 +33,8 @@ def read(gold: PathLike, runs: Mapping[str, PathLike], **options: Any) -> Classi
     for run, path in runs.items():
         given = _read_labels(path)
         answers[run] = given.take([row for row, key in enumerate(given.keys) if key not in unrelated])
-    return classification_runs(truth.take(related), answers, **options)
+    kept = truth.take([row for row, key in enumerate(truth.keys) if key in about])
+    return classification_runs(kept, answers, **options)
 
 
 def _read_labels(path: PathLike) -> Labels:

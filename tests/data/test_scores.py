@@ -3,12 +3,10 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
-import metaeval
 from metaeval import DataError, Scores
 from metaeval.io import from_frame
 
@@ -80,11 +78,6 @@ BROKEN = [
 def test_broken_scores_are_refused_with_a_sentence(change, message):
     with pytest.raises(DataError, match=message):
         Scores(**{"values": [[[1.0]]], "runs": ["a"], "topics": ["t"], "measures": ["X"], **change})
-
-
-def test_a_policy_has_a_name():
-    with pytest.raises(metaeval.MetaevalError, match="no policy 'ignore'"):
-        from_frame(pd.DataFrame({"run": ["a"], "topic": ["t"], "NMD": [0.1]}), missing="ignore")
 
 
 def test_the_fingerprint_is_that_of_scores_rounded_as_another_processor_would():

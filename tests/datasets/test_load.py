@@ -1,9 +1,13 @@
-"""Every data set that can be downloaded has its shape and its gold; what cannot be is read once it is in place."""
+"""The register of data sets, whose shapes and gold are those of the files; others are read once they are in place."""
 
+import hashlib
 import json
 import os
+import re
 import warnings
 from functools import cache
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -11,7 +15,7 @@ import pytest
 from metaeval import score
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.datasets import Dataset, baselines, dataset, datasets, fetch, load_dataset
+from metaeval.datasets import Dataset, baselines, cache_folder, dataset, datasets, fetch, load_dataset
 from metaeval.datasets.open import open_source
 from metaeval.errors import DataError, DatasetError, MetaevalError, PolicyWarning
 from metaeval.io import read_runs
@@ -129,13 +133,6 @@ def test_llmjudge_has_a_topic_without_one_class_and_labels_out_of_range_that_onl
 
 
 @real_data
-def test_a_matrix_of_trec_holds_what_its_file_holds():
-    scores = loaded("trec-web-2013")
-    assert {str(one) for one in scores.measures} == {"AP", "P@10", "P@20", "RR", "nDCG@20", "ERR@20"}
-    assert (scores.topics[0], scores.matrix("nDCG@20").iloc[0, 0]) == ("1", 0.6544)
-
-
-@real_data
 @pytest.mark.parametrize(("c", "e"), [("sem16t4c", "sem16t4e"), ("sem17t4c", "sem17t4e")])
 def test_the_gold_distributions_of_subtask_e_are_the_labels_of_subtask_c(c, e):
     items, shares = loaded(c), loaded(e)
@@ -153,15 +150,13 @@ def test_potts_answers_the_lines_of_the_gold_better_than_at_random():
     assert runs.runs == ("PotTS", *(f"always-{label}" for label in CLASSES))
     counts = runs.counts[0]
     assert counts.sum(axis=(0, 1)).tolist() == [1349, 3398, 8922, 5024, 1939]
-    items = counts.sum(axis=(1, 2))
-    by_chance = (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1) / items
+    by_chance = (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1) / counts.sum(axis=(1, 2))
     right = np.trace(counts, axis1=1, axis2=2)
-    assert (right - by_chance).sum() / items.sum() > 0.015  # 20,632 items: some five standard errors
+    assert (right - by_chance).sum() / counts.sum() > 0.015  # 20,632 items: some five standard errors
     # The team's file of subtask E has the same shares in another order in every topic; it is read as it was submitted.
     order = [runs.topics.index(topic) for topic in shares.topics]
-    np.testing.assert_allclose(
-        np.sort(shares.estimated[0]), np.sort(runs.to_quantification().estimated[0][order]), atol=2e-3
-    )
+    counted = runs.to_quantification().estimated[0][order]
+    np.testing.assert_allclose(np.sort(shares.estimated[0]), np.sort(counted), atol=2e-3)
 
 
 TABLE_7 = {  # LQ 2021, Table 7: dialogues for which Uniform, Popularity is better
@@ -179,6 +174,23 @@ def test_popularity_against_uniform_is_as_in_lq_2021_table_7(name):
     for tie in (1e-15, 5e-5):
         better = (popularity - uniform > tie, uniform - popularity > tie)
         assert [*zip(*(each.sum(axis=0).tolist() for each in better), strict=True)] == TABLE_7[name]
+
+
+@pytest.mark.parametrize(
+    ("gold", "by_hand"),
+    [
+        ([1, 2, 10, 4, 2], [0, 0, 1, 0, 0]),
+        ([7, 5, 7, 0, 0], [1 / 2, 0, 1 / 2, 0, 0]),
+        ([5, 5, 5, 4, 0], [1 / 3, 1 / 3, 1 / 3, 0, 0]),
+        ([0.1 + 0.2, 0.3, 0.3 - 1e-12], [1 / 3] * 3),  # a tie, however shares are rounded
+        ([0.1 + 0.2, 0.3, 0.4], [0, 0, 1]),
+        ([[[0.5, 0.5], [0.2, 0.8]], [[1.0, 0.0], [0.0, 1.0]]], [[[0.5, 0.5], [0, 1]], [[1, 0], [0, 1]]]),
+    ],
+)
+def test_popularity_shares_its_mass_evenly_among_the_most_frequent_classes_of_a_topic(gold, by_hand):
+    for scaled in (np.array(gold), np.array(gold) / 19):
+        np.testing.assert_array_equal(baselines.popularity(scaled), by_hand)
+    np.testing.assert_array_equal(baselines.uniform(gold), np.full(np.shape(gold), 1 / np.shape(gold)[-1]))
 
 
 def test_runs_are_downloaded_read_and_joined_by_baselines(server, tmp_path):
@@ -251,3 +263,72 @@ def test_a_policy_that_does_nothing_for_a_named_set_is_said(tmp_path, monkeypatc
     put(tmp_path / "acl2021" / "dq-a", {"runs": "a\nb\n", "NMD": "0.1 0.2\n"})
     with pytest.warns(PolicyWarning, match="missing does nothing here"):
         open_source("acl2021-dq-a", missing="drop-run")
+
+
+DOWNLOADED = [one for one in datasets() if one.files]
+BY_HAND = [one for one in datasets() if not one.files]
+
+
+@pytest.mark.parametrize("one", datasets(), ids=lambda one: one.name)
+def test_every_data_set_says_what_it_is_and_where_it_is_from(one):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.name)
+    assert one.kind in ("classification", "quantification", "scores", "annotations")
+    assert all((one.title, one.rows, one.citation))
+    assert (one.kind == "scores") == (one.classes == ())
+    assert ("http" in one.where) == bool(one.layout) == (not one.files)
+    if one.files:
+        assert (one.gold == "") == (one.kind == "scores")
+        assert one.gold in {"", *(file.name for file in one.files)}
+        assert all(file.licence and file.origin for file in one.files)
+        assert one.provenance.count("@") == len({file.origin for file in one.files})
+
+
+def test_every_file_is_pinned_and_data_sets_that_can_be_downloaded_come_first():
+    assert [*DOWNLOADED, *BY_HAND] == list(datasets())
+    assert len(DOWNLOADED) == 40
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    assert len(files) == 315
+    assert len({file.sha256 for file in files.values()}) == len(files)
+    for file in files.values():
+        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+        assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/[\w./%-]+", file.url)
+        assert file.bytes > 0
+
+
+def test_an_unknown_name_brings_the_nearest_ones():
+    with pytest.raises(DatasetError, match=r"there is no data set 'stc3-dq' \(did you mean stc3-dq-"):
+        dataset("stc3-dq")
+    with pytest.raises(DatasetError, match=r"there is no data set 'xyz'; `metaeval data list` lists them"):
+        load_dataset("xyz")
+
+
+def test_downloads_land_where_the_environment_says_else_in_the_cache(monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", "~/mine")
+    assert cache_folder() == Path.home() / "mine"
+    for nothing in ("", "  "):
+        monkeypatch.setenv("METAEVAL_DATA", nothing)
+        assert "metaeval" in cache_folder().parts
+    monkeypatch.delenv("METAEVAL_DATA")
+    assert "metaeval" in cache_folder().parts
+
+
+NOT_REGISTERED = {"semeval2017-runs"}
+"""Folders of the manifest with files that no data set reads (of semeval2017-runs, a baseline that is made here)."""
+
+
+@pytest.mark.skipif(not (Path(DATA) / "manifest.json").is_file(), reason="METAEVAL_DATA has no manifest.json")
+def test_registered_files_are_those_of_the_manifest_and_the_rest_is_listed():
+    manifest = {
+        entry["file"]: entry for entry in json.loads((Path(DATA) / "manifest.json").read_text(encoding="utf-8"))
+    }
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    livebench = files.pop("evals/livebench/livebench_13012025.parquet")  # which the manifest leaves out
+    assert hashlib.sha256((Path(DATA) / livebench.name).read_bytes()).hexdigest() == livebench.sha256
+    assert files.keys() <= manifest.keys()
+    assert {name.partition("/")[0] for name in manifest.keys() - files.keys()} == NOT_REGISTERED
+    for name, file in files.items():
+        entry = manifest[name]
+        assert (file.sha256, file.bytes, file.licence) == (entry["sha256"], entry["bytes"], entry["licence"])
+        address = f"{entry['repository']}/{entry['commit']}/{quote(entry['path'])}"
+        assert file.url == f"https://raw.githubusercontent.com/{address}"
+        assert file.origin == f"{entry['repository']}@{entry['commit'][:7]}"

@@ -45,10 +45,11 @@ WRONG = [
     ({"gold.txt": "just words\n"}, r"gold\.txt:1"),
     ({"team.txt": ENTITIES["team.txt"].replace('"E002"\t"1"', '"E002"\t"9"')}, "the gold has no such item"),
     ({"team.txt": ENTITIES["team.txt"].replace("NEGATIVE", "mixed")}, "label 'mixed' is not one of the classes"),
+    ({"gold.txt": ENTITIES["gold.txt"] + '"E001"\t"1"\t"x"\t""\n'}, "gold.txt:5: topic E001, item 1: the label is missing"),
     ({"gold.txt": '"entity_id"\t"tweet_id"\t"x"\n"RL1"\t"1"\t"1"\n'}, "polarity"),
     ({"gold.txt": '"tweet_id"\t"polarity"\t"x"\n"1"\t"POSITIVE"\t"1"\n'}, "there is no column 'entity_id'"),
     ({"gold.txt": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'}, "none of its items has a polarity"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import metaeval as me
+from metaeval.datasets import replab
 from tests.hostile import truth
 from tests.hostile.case import chance
-from tests.hostile.mutate import mutate_text
+from tests.hostile.mutate import mutate_json, mutate_text
 from tests.hostile.truth import FIVE
 
 NAMES = ["a", "b", "BM25", "007", "7", "NA", "null", "run 1", "Δ-run", "x$y", "true", "1e3", "a,b", 'q"q', "all2", "-"]
@@ -111,6 +112,27 @@ def make_trec_eval(rng):
     return files, {"format": "trec_eval"}
 
 
+def make_wmt(rng):
+    runs, n_topics, gaps = pick(rng, 1, 4), rng.randint(1, 4), rng.choice([0, 0, 0.1])
+    start, files = rng.choice(["", "en-de."]), {}
+    for measure in pick(rng, 1, 2, ["AP", "NMD", "mine"]):
+        rows = [[run, "None" if chance(rng, gaps) else repr(score(rng))] for run in runs for _ in range(n_topics)]
+        files[f"{start}{measure}{rng.choice(['', '-src', '-refA'])}.seg.score"] = lines(rows, "{}\t{}")
+    return files, {}
+
+
+def make_board(rng):
+    form, layout = rng.choice([("{0}\t{2} {1}\t{3}", "tot"), ("{0}\t{1}\t{2}\t{3}", "ir_measures")])
+    runs, topics, measures = pick(rng, 1, 3, WORDS), pick(rng, 1, 4, WORDS), pick(rng, 1, 2, MEASURES)
+    rows = [[run, topic, measure, score(rng)] for run in runs for topic in topics for measure in measures]
+    rows += [[run, "all", measure, 0.5] for run in runs for measure in measures if chance(rng, 0.3)]
+    rng.shuffle(rows)
+    parts = [rows[::2], rows[1::2]] if chance(rng, 0.4) and len(rows) > 1 else [rows]
+    only_sums = any(all(row[1] == "all" for row in part) for part in parts)
+    files = {f"board{k}": lines(part, form) for k, part in enumerate(parts)}
+    return files, {"format": layout, "excused": only_sums}
+
+
 LABEL_TYPES = [  # usual ones, and unusual ones that may be refused
     *[lambda labels: pa.array(labels, pa.string())] * 5, lambda labels: pa.array(labels, pa.large_string()),
     lambda labels: pa.array(labels).dictionary_encode(),
@@ -184,12 +206,14 @@ def of_scores(make, expect, whole=False, **more):
 TWEETS = ["amy", "#x", "t 1", "Δ", "007"]
 
 
-def of_labels(format, classes, write, read, topics=TWEETS):
-    """A format of labels; `write` takes rows and whether they are gold, `read` is of truth."""
+def of_labels(format, classes, write, read, topics=TWEETS, called=None, none=()):
+    """A format of labels, `called` otherwise in runs; `write` takes rows and whether they are gold, `read` is of truth."""
 
     def make(rng):
         gold = [(topic, f"{i}{j}", rng.choice(classes)) for i, topic in enumerate(pick(rng, 1, len(topics[:3]), topics))
                 for j in range(rng.randint(1, 5))]  # fmt: skip
+        if none and chance(rng, 0.25):
+            gold[0] = (*gold[0][:2], rng.choice(none))
         files = {"gold": write(gold, True)}
         for k in range(rng.randint(1, 3)):
             answers = [(*row[:2], rng.choice(classes)) for row in gold]
@@ -201,14 +225,17 @@ def of_labels(format, classes, write, read, topics=TWEETS):
         if format == "semeval-c" and chance(rng, 0.2):  # numbers of lines in place of the gold's ids
             numbered = [(row[0], str(k), rng.choice(classes)) for k, row in enumerate(gold, start=1)]
             files["numbered"] = write(numbered, False)
-        return files, {} if format == "semeval-c" else {"classes": classes}
+        excused = all(row[2] in none for row in gold)
+        return files, {"excused": excused} | ({} if format == "semeval-c" else {"classes": called or classes})
 
-    expect = lambda files, _: truth.confusion(files, read, classes)  # noqa: E731
+    expect = lambda files, _: truth.confusion(files, read, called or classes, none)  # noqa: E731
     return Format(make, expect, partial(read_runs, format), run_cells)
 
 
 def read_runs(format, folder, files, options):
     paths = {name: folder / name for name in files if name != "gold"}
+    if format == "replab":
+        return replab.read(folder / "gold", paths, **options)
     return me.io.read_runs(folder / "gold", paths, format=format, **options)
 
 
@@ -260,6 +287,37 @@ def of_shares(format, K, write, read, **more):
     return Format(make, expect, partial(read_runs, format), run_cells, **more)
 
 
+def make_annotations(rng):
+    """Of people and of judges a table each, wide or long, or JSON."""
+    items, in_json, files = pick(rng, 1, 4), chance(rng, 0.3), {}
+    for name, whose in (("people", ["ann", "bo", "cy"]), ("judges", ["gpt", "lama"])):
+        labels = {who: {item: rng.choice(CLASSES) for item in items} for who in pick(rng, 1, len(whose), whose)}
+        long = [["item", "annotator", "label"], *([item, who, labels[who][item]] for who in labels for item in items)]
+        wide = [["item", *labels], *([item, *(labels[who][item] for who in labels)] for item in items)]
+        files[name] = json.dumps(labels).encode() if in_json else join(rng.choice([long, wide]))
+    return files, {"classes": CLASSES}
+
+
+def read_annotations(folder, files, options):
+    paths = []
+    for name, content in files.items():
+        paths.append(folder / f"{name}.{'json' if content.lstrip().startswith(b'{') else 'csv'}")
+        paths[-1].write_bytes(content)
+    return me.io.read_annotations(*paths, **options)
+
+
+def annotation_cells(found):
+    cells = {}
+    for i, item in enumerate(found.items):
+        said = {("people", who, item): found.labels[a, i] for a, who in enumerate(found.annotators)}
+        cells |= {key: CLASSES[k] for key, k in said.items() if k >= 0}
+        for j, judge in enumerate(found.judges):
+            counted = zip(CLASSES, found.answers[j, i].tolist(), strict=True)
+            cells["judges", judge, item] = [name for name, count in counted for _ in range(count)]
+    return cells
+
+
+CLASSES = ("1", "2", "3")
 NO_BLANKS = ["amy", "#x", "t_1", "Δ"]
 TABLE = {True: "label", False: "predicted"}
 FORMATS = {
@@ -267,6 +325,8 @@ FORMATS = {
     "wide": of_scores(make_wide, expect_wide),
     "sakai": of_scores(make_sakai, lambda files, _: truth.sakai(files)),
     "trec_eval": of_scores(make_trec_eval, lambda files, _: truth.trec_eval(files), whole=True),
+    "wmt": of_scores(make_wmt, lambda files, _: truth.wmt(files), whole=True),
+    "leaderboard": of_scores(make_board, lambda files, options: truth.leaderboard(files, options["format"])),
     "parquet": of_scores(make_parquet, expect_parquet, mutate=damage, mutated=0.4),
     "semeval-c": of_labels("semeval-c", FIVE, lambda rows, _: lines(rows, "{1}\t{0}\t{2}"), truth.semeval_labels),
     "judgements": of_labels(
@@ -276,7 +336,19 @@ FORMATS = {
         "labels", ("no", "maybe", "yes"),
         lambda rows, is_gold: join([("topic", "item", TABLE[is_gold]), *rows]), truth.table_labels,
     ),
+    "replab": of_labels(
+        "replab", ("POSITIVE", "NEUTRAL", "NEGATIVE"),
+        lambda rows, _: lines([("entity_id", "tweet_id", "polarity"), *rows], '"{}"\t"{}"\t"{}"'), truth.polarity_labels,
+        called=("-1", "0", "1"), none=("NULL", "null", ""),
+    ),
+    "replab, judgements": of_labels(
+        "replab", ("-1", "0", "1"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, NO_BLANKS,
+    ),
+    "annotations": Format(
+        make_annotations, lambda files, _: truth.annotations(files, CLASSES), read_annotations, annotation_cells,
+        lambda rng, content: (mutate_json if content.startswith(b"{") else mutate_text)(rng, content),
+    ),
     "semeval-e": of_shares("semeval-e", 5, write_semeval_e, truth.semeval_shares),
     "probabilities": of_shares("probabilities", 3, write_probabilities, truth.table_shares),
-    "dialogues": of_shares("dialogue-quality", 5, write_dialogues, truth.dialogue_shares),
+    "dialogues": of_shares("dialogue-quality", 5, write_dialogues, truth.dialogue_shares, mutate=mutate_json),
 }  # fmt: skip

@@ -244,6 +244,41 @@ def trec_eval(files):
         yield from ((run, *cell) for cell in cells)
 
 
+@readings
+def wmt(files):
+    """Lines ``run<TAB>score``, a file for each measure; the topics of a run are its lines, in their order."""
+    tables = {}
+    for name, content in files.items():
+        table = tables.setdefault(re.sub(r"^en-de\.|(-src|-refA)?\.seg\.score$", "", name), {})
+        for run, cell in fields_of(content, 2, 2):
+            table.setdefault(run, []).append(number(cell))
+    need(len({len(scores) for table in tables.values() for scores in table.values()}) == 1, "topics that differ")
+    for measure, table in tables.items():
+        for run, scores in table.items():
+            yield from ((run, str(place), measure, score) for place, score in enumerate(scores, start=1))
+
+
+def leaderboard(files, layout):
+    """Lines of run, topic, measure and score; without runs a file is one, and known names tell topics from measures."""
+    return [each for turned in (False, True) for each in attempt(_board, files, layout == "tot", turned)]
+
+
+def _board(files, measures_first, turned):
+    for name, content in files.items():
+        lines = [
+            (line.split(), line.split("\t") if line.count("\t") > 1 else line.split()) for line in lines_of(content)
+        ]
+        alone = len(lines[0][1]) == 3 and not measures_first
+        rows = [[name, *map(str.strip, of_tabs)] if alone else words for words, of_tabs in lines]
+        need(all(len(row) == 4 for row in rows) and alone >= turned, "columns")
+        for row in rows[rows[0][3].lower() in ("value", "score") :]:
+            run, topic, measure, score = (
+                row[place] for place in ((0, 2, 1, 3) if measures_first or turned else range(4))
+            )
+            if topic.lower() != "all" and not (alone and measure.startswith(("num_", "runid", "relstring"))):
+                yield run, topic, measure, number(score)
+
+
 def whole(reading):
     """A list of the reading if it has a score of every run on every topic by every measure."""
     numbers = [len({key[axis] for key in reading.cells}) for axis in range(3)]
@@ -284,13 +319,26 @@ def table_labels(content, gold=None):
     raise Unreadable("columns")
 
 
-def confusion(files, read, classes):
-    """Counts by run and topic."""
+def polarity_labels(content, gold=None):
+    """Rows of entity, tweet and polarity, or judgements; the gold has no polarity of what is not about the entity."""
+    if len(lines_of(content)[0].split("\t")) < 3:
+        return judgement_labels(content)
+    header, rows = table_of(content, "\t")
+    need({"entity_id", "tweet_id", "polarity"} <= set(header), "columns")
+    at = [header.index(name) for name in ("entity_id", "tweet_id", "polarity")]
+    words = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
+    known = lambda text: words.get(text.strip().lower(), text.strip())  # noqa: E731
+    return [(label(row[at[0]]), label(row[at[1]]), known(row[at[2]])) for row in rows]
+
+
+def confusion(files, read, classes, none=()):
+    """Counts by run and topic of all items but those whose gold is one of `none`."""
     gold, counts = read(files["gold"]), {}
-    truth = _once(gold)
+    known = {row[:2] for row in gold if row[2] not in none}
+    truth, left_out = _once(row for row in gold if row[:2] in known), {row[:2] for row in gold} - known
     need(truth and set(truth.values()) <= set(classes), "a gold label that is no class")
     for run in set(files) - {"gold"}:
-        given = _once(read(files[run], gold))
+        given = _once(row for row in read(files[run], gold) if row[:2] not in left_out)
         need(set(given) == set(truth) and set(given.values()) <= set(classes), "other items, or no class")
         for topic in {key[0] for key in truth}:
             pairs = [(truth[key], given[key]) for key in truth if key[0] == topic]
@@ -366,7 +414,55 @@ def _shares(rows, gold, rescale):
     for topic, values in rows:
         values = [values[name] for name in gold[0][1]] if isinstance(values, dict) else values
         need(label(topic) not in found and not any(value is None or value < 0 for value in values), "no probability")
-        total = math.fsum(values)
-        need(total > 0 if rescale else abs(total - 1) <= 1.000001e-6, "sum")
+        total = sum(values)
+        need(0 < total < math.inf if rescale else abs(total - 1) <= 1.000001e-6, "sum")
         found[topic] = [value / total for value in values] if rescale else values
     return found
+
+
+# Labels of people and answers of judges: rows (who, item, label).
+
+
+def annotations(files, classes):
+    """The label of each person and item, and sorted answers of each judge and item, of every pair of readings."""
+    readings = []
+    for said, answered in itertools.product(_answers(files["people"], True), _answers(files["judges"], False)):
+        with contextlib.suppress(Unreadable):
+            readings.append(Reading(_judge(said, answered, classes)))
+    return readings
+
+
+def _answers(content, once):
+    if content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        with contextlib.suppress(Unreadable, AttributeError):
+            found = json_of(text_of(content))
+            rows = [(who, item, said) for who, given in found.items() for item, said in given.items()]
+            need(rows and not any(isinstance(row[2], bool | list | dict) for row in rows), "no label")
+            yield [(who, item, "" if said is None else str(said).strip()) for who, item, said in rows]
+        return
+    for header, rows in tables_of(content):
+        cells = [dict(zip(header, row, strict=True)) for row in rows]
+        if "item" not in header or "topic" in header or not all(row["item"].strip() for row in cells):
+            continue
+        if "annotator" not in header:
+            cells = [{"item": row["item"], "annotator": who, "label": row[who]}
+                     for who in header if who != "item" for row in cells]  # fmt: skip
+        elif "label" not in header or not all(row["annotator"].strip() for row in cells):
+            continue
+        found = [(row["annotator"], row["item"], row["label"].strip()) for row in cells]
+        if not once or len({row[:2] for row in found}) == len(found):
+            yield found
+
+
+def _judge(said, answered, classes):
+    items, answers = {item for _, item, _ in said}, {}
+    labels = {("people", who, item): label for who, item, label in said if not is_missing(label)}
+    for judge, item, answer in answered:
+        answers.setdefault(("judges", judge, item), []).extend([] if is_missing(answer) else [answer])
+    need({*labels.values(), *itertools.chain(*answers.values())} <= set(classes), "no class")
+    need({key[2] for key in labels} == items, "an item that nobody labelled")
+    judged = {key[1:] for key, each in answers.items() if each}
+    need(
+        judged and judged == set(itertools.product({judge for _, judge, _ in answers}, items)), "no answer, or to what"
+    )
+    return labels | {key: sorted(each) for key, each in answers.items()}

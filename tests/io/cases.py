@@ -3,6 +3,7 @@
 import warnings
 
 from metaeval.errors import PolicyWarning
+from metaeval.io import read_runs
 
 
 def put(folder, files):
@@ -13,6 +14,13 @@ def put(folder, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder if len(files) > 1 else path
+
+
+def read_pair(folder, gold, runs, **options):
+    """Read runs by name, or the run r, beside a gold g."""
+    runs = runs if isinstance(runs, dict) else {"r": runs}
+    put(folder, {"g": gold, **runs})
+    return read_runs(folder / "g", [folder / name for name in runs], **options)
 
 
 def show(scores):

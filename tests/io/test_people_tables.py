@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import read_scores
+from metaeval.io import read_scores, table
+from tests.io.cases import read_with_notes
 
 openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
 
@@ -22,15 +23,14 @@ def lay_out(*above):
     return [[*row, *[""] * (5 - len(row))] for row in above] + below
 
 
+ACC_RBOG = ["acc", "rbog", "acc", "rbog"]
 TWO = ["", "System 1", "", "System 2"]
 PLAIN = ["topic", "a", "b", "c", "d"]
 SHEETS = {
     # the rows, what is read (None: what is asked), what is left out
     "names in two rows": (lay_out(TWO, ["topic", "rbog", "acc", "rbog", "acc"]), None, ""),
     "the topic above": (lay_out(["topic", *TWO[1:]], ["", "rbog", "acc", "rbog", "acc"]), None, ""),
-    "as pandas writes levels": (
-        lay_out(["measure", "acc", "rbog", "acc", "rbog"], ["run", "g4", "g4", "g5", "g5"], ["topic"]), None, "",
-    ),
+    "as pandas writes levels": (lay_out(["measure", *ACC_RBOG], ["run", "g4", "g4", "g5", "g5"], ["topic"]), None, ""),
     "no name of a measure is known": (lay_out(["", "g4", "", "g5"], ["topic", "x", "y", "x", "y"]), None, ""),
     "a title": (lay_out(["Table 3: results"], PLAIN), PLAIN[1:], "Table 3: results"),
     "two titles": (lay_out(["Results"], ["of 2024"], PLAIN), PLAIN[1:], "Results, of 2024"),
@@ -48,24 +48,23 @@ def save(rows, path):
     book.save(path)
 
 
-@pytest.mark.parametrize("name", ["s_AP.csv", "s_AP.xlsx"])
+@pytest.mark.parametrize("longest", [table._LONG, -1], ids=["short", "long"])  # by the csv module, and by Arrow
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 @pytest.mark.parametrize("what", SHEETS)
-def test_names_in_two_rows_are_asked_about_and_titles_are_left_out(what, name, tmp_path, recwarn):
-    rows, runs, title = SHEETS[what]
-    path = tmp_path / name
+def test_names_in_two_rows_are_asked_about_and_titles_are_left_out(what, suffix, longest, tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "_LONG", longest)
+    (rows, runs, title), path, options = SHEETS[what], tmp_path / f"s_AP.{suffix}", {}
     save(rows, path)
     if runs is None:
         with pytest.raises(DataError, match="are these 4 columns as many runs, or 2 runs by 2 measures") as refused:
-            read_scores(path)
+            read_with_notes(read_scores, path)
         assert "format=wide; else keep those of one measure, columns={'ignore': " in refused.value.hint
-        scores = read_scores(path, format="wide")
-    else:
-        scores = read_scores(path)
-        assert scores.runs == tuple(runs)
+        options = {"format": "wide"}
+    scores, notes = read_with_notes(read_scores, path, **options)
+    assert runs is None or scores.runs == tuple(runs)
     assert scores.topics == tuple(TOPICS)
     np.testing.assert_array_equal(scores.values[..., 0], VALUES.transpose(0, 2, 1).reshape(4, 3))
-    notes = [str(note.message) for note in recwarn if issubclass(note.category, PolicyWarning)]
-    assert {note.partition("names of columns: ")[2] for note in notes} == ({title} if title else set())
+    assert {note.partition("names of columns: ")[2] for note in notes.splitlines()} == ({title} if title else set())
 
 
 @pytest.mark.parametrize("text", [",a\nx,0.5\ny,0.25\n", "topic,a,\nx,0.5,\n", "item,gold,gold\n1,no,yes\n2,yes,no\n"])
@@ -141,21 +140,3 @@ def test_a_long_text_takes_at_most_sixteen_times_the_memory_of_its_scores(tmp_pa
         (tmp_path / name).write_text("run,topic,measure,score\n" + "".join(some))
     command = [sys.executable, "-c", READ_LONG, tmp_path / "short.csv", tmp_path / "long.csv"]
     assert float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) < 16
-
-
-def test_a_long_text_with_names_in_two_rows_is_asked_about_too(tmp_path):
-    two, names, *_ = lay_out(TWO, ["topic", "rbog", "acc", "rbog", "acc"])
-    save([two, names, *([f"t{n}", *VALUES[:, n % 3].ravel().tolist()] for n in range(50_000))], tmp_path / "s_AP.csv")
-    assert (tmp_path / "s_AP.csv").stat().st_size > 1 << 20
-    with pytest.raises(DataError, match="2 runs by 2 measures"):
-        read_scores(tmp_path / "s_AP.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "advice"), [("11.5%", True), ("1 100", True), ("1,100.5", True), ("0,5", True), ("half", False)]
-)
-def test_what_is_no_number_for_a_mark_is_answered_with_what_to_do(text, advice, tmp_path):
-    (tmp_path / "s.csv").write_text(f"run;topic;score\na;t;{text}\nb;t;0.25\n")
-    with pytest.raises(DataError, match="is not a finite number") as refused:
-        read_scores(tmp_path / "s.csv")
-    assert bool(refused.value.hint and "write decimals with a point" in refused.value.hint) == advice

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import read_runs, read_scores
-from tests.io.cases import put
+from metaeval.io import read_scores
+from tests.io.cases import read_pair, read_with_notes
 
 FULL = GOLD = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
 GAPS = "q2 0 a 1\nq3 0 a 1\nq1 0 a 2\n"  # no q1 b (gold 3), no q2 b (gold 2)
@@ -17,9 +17,7 @@ WILD = "q1 0 a -4\nq1 0 b 3\nq2 0 a 1\nq2 0 b 9\nq3 0 a 1\n"
 
 
 def judged(folder, runs, gold=GOLD, classes=range(4), **policies):
-    put(folder, {"gold": gold, **runs})
-    paths = [folder / name for name in runs]
-    return read_runs(folder / "gold", paths, format="judgements", classes=classes, **policies)
+    return read_pair(folder, gold, runs, format="judgements", classes=classes, **policies)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -27,18 +25,18 @@ def judged(folder, runs, gold=GOLD, classes=range(4), **policies):
 def test_counts_are_those_of_a_plain_loop_whatever_the_order_of_lines(data, tmp_path):
     items = data.draw(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("abcd")), min_size=1, unique=True))
     labels = st.lists(st.integers(0, 2), min_size=len(items), max_size=len(items))
-    gold, first, second = data.draw(labels), data.draw(labels), data.draw(labels)
-    files = {}
-    for name, given_labels in (("one", first), ("two", second)):
-        rows = [f"{topic} 0 {item} {label}" for (topic, item), label in zip(items, given_labels, strict=True)]
-        files[name] = "\n".join(data.draw(st.permutations(rows)))
-    text = "\n".join(f"{topic} 0 {item} {label}" for (topic, item), label in zip(items, gold, strict=True))
-    runs = judged(tmp_path, files, gold=text, classes=range(3))
-    for r, predicted in enumerate((first, second)):
-        expected = np.zeros_like(runs.counts[r])
-        for (topic, _), g, p in zip(items, gold, predicted, strict=True):
-            expected[runs.topics.index(topic), g, p] += 1
-        np.testing.assert_array_equal(runs.counts[r], expected)
+    given_labels = {name: data.draw(labels) for name in ("gold", "one", "two")}
+    rows = {
+        name: [f"{topic} 0 {item} {label}" for (topic, item), label in zip(items, said, strict=True)]
+        for name, said in given_labels.items()
+    }
+    shuffled = {name: "\n".join(data.draw(st.permutations(rows[name]))) for name in ("one", "two")}
+    runs = judged(tmp_path, shuffled, gold="\n".join(rows["gold"]), classes=range(3))
+    expected = np.zeros_like(runs.counts)
+    for r, name in enumerate(("one", "two")):
+        for (topic, _), g, p in zip(items, given_labels["gold"], given_labels[name], strict=True):
+            expected[r, runs.topics.index(topic), g, p] += 1
+    np.testing.assert_array_equal(runs.counts, expected)
 
 
 POLICIES = [
@@ -66,18 +64,13 @@ def test_what_a_policy_does_with_missing_and_odd_labels_is_said(policy, run, sai
 
 
 def test_runs_are_left_out_before_topics_so_that_no_topic_goes_for_a_run_that_goes(tmp_path):
-    with pytest.warns(PolicyWarning) as said:
-        runs = judged(tmp_path, {"full": FULL, "gaps": GAPS, "wild": WILD}, missing="drop-run", invalid="drop-topic")
-    assert (runs.runs, runs.topics) == (("full", "wild"), ("q3",))
-    assert len(said) == 2
-    both = {"full": FULL, "both": GAPS.replace("a 2", "a 9")}
-    with pytest.warns(PolicyWarning, match="drop-run"):
-        runs = judged(tmp_path, both, missing="drop-run", invalid="drop-topic")
-    assert (runs.runs, runs.topics) == (("full",), ("q1", "q2", "q3"))
-    runs = judged(
-        tmp_path, {"full": FULL}, missing="worst", invalid="clip"
-    )  # which have nothing to do, and say nothing
-    assert runs.counts.shape == (1, 3, 4, 4)
+    policies = {"missing": "drop-run", "invalid": "drop-topic"}
+    runs, notes = read_with_notes(judged, tmp_path, {"full": FULL, "gaps": GAPS, "wild": WILD}, **policies)
+    assert (runs.runs, runs.topics, notes.count("\n")) == (("full", "wild"), ("q3",), 1)
+    runs, notes = read_with_notes(judged, tmp_path, {"full": FULL, "both": GAPS.replace("a 2", "a 9")}, **policies)
+    assert (runs.runs, runs.topics, "drop-run" in notes) == (("full",), ("q1", "q2", "q3"), True)
+    runs, notes = read_with_notes(judged, tmp_path, FULL, missing="worst", invalid="clip")
+    assert (runs.counts.shape, notes) == ((1, 3, 4, 4), ""), "these have nothing to do, and say nothing"
 
 
 GONE = "q1 0 a 0\nq1 0 b 0\n"
@@ -91,7 +84,7 @@ REFUSED = [
     ("q 0 a lo\n", "q 0 a 7\n", {"invalid": "clip", "classes": ["lo", "hi"]},
      "not a number beyond an end of the scale lo, hi"),
     (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"},
-     "gold:1: topic q1, item a: the label '9'"),
+     "g:1: topic q1, item a: the label '9'"),
     (GOLD, FULL + "q9 0 a 1\n", {"missing": "worst", "invalid": "worst"},
      "r:6: run r, topic q9, item a: the gold has no such"),
 ]  # fmt: skip
@@ -100,74 +93,58 @@ REFUSED = [
 @pytest.mark.parametrize(("gold", "run", "policies", "message"), REFUSED)
 def test_no_policy_leaves_nothing_guesses_a_number_or_mends_the_gold(gold, run, policies, message, tmp_path):
     with pytest.raises(DataError, match=message):
-        judged(tmp_path, {"r": run}, gold=gold, **policies)
+        judged(tmp_path, run, gold=gold, **policies)
 
 
 SHARES = "topic,lo,mid,hi\nt1,1,0,0\nt2,0,0,1\nt3,0.5,0,0.5\n"
-
-
-def estimated(folder, runs, **policies):
-    put(folder, {"gold.csv": SHARES, **{f"{name}.csv": content for name, content in runs.items()}})
-    return read_runs(folder / "gold.csv", folder, format="probabilities", **policies)
-
-
 ONE = "topic,lo,mid,hi\nt3,0,1,0\n"
 
 
-def test_a_missing_distribution_is_all_mass_on_the_end_farthest_from_the_gold_mean(tmp_path):
-    with pytest.warns(PolicyWarning, match="missing=worst: 2 missing distributions given .*: run one; topics t1, t2"):
-        runs = estimated(tmp_path, {"one": ONE}, missing="worst")
-    assert runs.estimated[0].tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
-    with pytest.warns(PolicyWarning, match="1 missing distribution "):
-        runs = estimated(tmp_path, {"one": SHARES.rpartition("t3")[0]}, missing="worst")
-    assert runs.estimated[0, 2].tolist() == [0, 0, 1], "the last class where both ends are as far"
+def first(shares):
+    """Distributions of which the first is another one."""
+    return SHARES.replace("1,0,0", shares)
 
 
-def test_topics_or_runs_with_a_missing_distribution_are_left_out(tmp_path):
-    with pytest.raises(
-        DataError, match=r"one.csv: run one, topic t1: there is no distribution .*there are 2 such cases"
-    ):
-        estimated(tmp_path, {"all": SHARES, "one": ONE})
-    with pytest.warns(PolicyWarning, match=r"left out 2 of 3 topics: t1, t2 \(like missing=drop-topic\)"):
-        assert estimated(tmp_path, {"all": SHARES, "one": ONE}, missing="drop-topic").topics == ("t3",)
-    with pytest.warns(PolicyWarning, match=r"left out 1 of 2 runs: one \(like missing=drop-run\)"):
-        assert estimated(tmp_path, {"all": SHARES, "one": ONE}, missing="drop-run").runs == ("all",)
+DISTRIBUTIONS = [
+    # a run, options, what is read of topics t1, t2 and t3, or what is refused, and what is said
+    (ONE, {"missing": "worst"}, [[0, 0, 1], [1, 0, 0], [0, 1, 0]], "worst: 2 missing distributions given "),
+    (SHARES.rpartition("t3")[0], {"missing": "worst"}, [[1, 0, 0], [0, 0, 1], [0, 0, 1]], ": run r; topic t3"),
+    (ONE, {}, r"r: run r, topic t1: there is no distribution .*there are 2 such cases", ""),
+    (ONE, {"missing": "drop-topic"}, [[0, 1, 0]], "left out 2 of 3 topics: t1, t2 (like missing=drop-topic)"),
+    (first("2,1,1"), {}, r"probabilities sum to 4, not 1 .rescale with rescale=True", ""),
+    (first("2,1,1"), {"rescale": True}, [[0.5, 0.25, 0.25], [0, 0, 1], [0.5, 0, 0.5]], ""),
+    (first("0,0,0"), {"rescale": True}, "r:2: run r, topic t1: probabilities sum to 0, not 1", ""),
+    (first("1.0000009,0,0"), {}, [[1.0000009, 0, 0], [0, 0, 1], [0.5, 0, 0.5]], ""),  # a millionth is rounding
+    (first("0.9999991,0,0"), {}, [[0.9999991, 0, 0], [0, 0, 1], [0.5, 0, 0.5]], ""),
+    (first("1.000002,0,0"), {}, "not 1", ""),
+]  # fmt: skip
 
 
-def test_rescaling_is_explicit_and_a_sum_of_nothing_is_never_rescaled(tmp_path):
-    run = SHARES.replace("t1,1,0,0", "t1,2,1,1")
-    with pytest.raises(DataError, match=r"probabilities sum to 4, not 1 .rescale with rescale=True"):
-        estimated(tmp_path, {"x": run})
-    assert estimated(tmp_path, {"x": run}, rescale=True).estimated[0, 0].tolist() == [0.5, 0.25, 0.25]
-    with pytest.raises(DataError, match=r"x.csv:2: run x, topic t1: probabilities sum to 0, not 1"):
-        estimated(tmp_path, {"x": SHARES.replace("t1,1,0,0", "t1,0,0,0")}, rescale=True)
-
-
-@pytest.mark.parametrize("off", [9e-7, -9e-7, 2e-6])
-def test_a_sum_within_a_millionth_of_one_is_rounding(off, tmp_path):
-    run = {"x": SHARES.replace("t1,1,0,0", f"t1,{1 + off!r},0,0")}
-    if off < 1e-6:
-        assert estimated(tmp_path, run).estimated[0, 0, 0] == 1 + off
-    else:
-        with pytest.raises(DataError, match="not 1"):
-            estimated(tmp_path, run)
-
-
-def read_semeval(folder, gold, run, format):
-    put(folder, {"gold.txt": gold, "run.txt": run})
-    return read_runs(folder / "gold.txt", folder / "run.txt", format=format)
+@pytest.mark.parametrize(("run", "options", "found", "said"), DISTRIBUTIONS)
+def test_missing_distributions_are_as_far_from_the_gold_as_can_be_and_sums_are_rescaled_on_request(
+    run, options, found, said, tmp_path
+):
+    options = {"format": "probabilities", **options}
+    if isinstance(found, str):
+        with pytest.raises(DataError, match=found):
+            read_pair(tmp_path, SHARES, run, **options)
+        return
+    runs, notes = read_with_notes(read_pair, tmp_path, SHARES, {"r": run}, **options)
+    assert runs.estimated[0].tolist() == found
+    assert said in notes if said else not notes
 
 
 def test_the_gold_of_subtask_e_may_be_the_labels_of_subtask_c(tmp_path):
     gold = "1\tx\t-2\n2\tx\t2\n3\tx\t2\n4\tx\t0\n5\ty\t1\ttext\twith\ttabs\n"
-    runs = read_semeval(tmp_path, gold, "y\t0\t0\t0\t1\t0\nx\t0.2\t0.2\t0.2\t0.2\t0.2\n", "semeval-e")
+    runs = read_pair(tmp_path, gold, "y\t0\t0\t0\t1\t0\nx\t0.2\t0.2\t0.2\t0.2\t0.2\n", format="semeval-e")
     assert runs.gold.tolist() == [[0.25, 0, 0.25, 0, 0.5], [0, 0, 0, 1, 0]]
 
 
 def test_line_numbers_stand_for_ids_only_when_the_topics_agree_line_by_line(tmp_path):
-    runs = read_semeval(tmp_path, "77\tx\t0\n77\ty\t2\n\n5\tx\t1\n", "1\tx\t1\n2\ty\t2\n3\tx\t1\n", "semeval-c")
+    gold, numbered = "77\tx\t0\n77\ty\t2\n\n5\tx\t1\n", "1\tx\t1\n2\ty\t2\n3\tx\t1\n"
+    runs = read_pair(tmp_path, gold, numbered, format="semeval-c")
     assert np.argwhere(runs.counts[0, 0]).tolist() == [[2, 3], [3, 3]]
-    runs = read_semeval(tmp_path, "2\tx\t0\n1\tx\t2\n", "1\tx\t2\n2\tx\t0\n", "semeval-c")
+    runs = read_pair(tmp_path, "2\tx\t0\n1\tx\t2\n", "1\tx\t2\n2\tx\t0\n", format="semeval-c")
     assert runs.counts[0, 0].trace() == 2, "ids that are the gold's own are ids"
 
 
@@ -209,25 +186,25 @@ def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
         assert read_scores(again, doubled="latest").values.ravel().tolist() == [0.5] * 4
 
 
-A_DATE_EACH = {
-    "day first": (["25/11/2024", "01/12/2024", "03/12/2024"], "'25/11/2024' is no time"),
-    "by words": (["Nov 25, 2024", "Dec 1, 2024", "Dec 3, 2024"], "'Nov 25, 2024' is no time"),
-    "by ISO": (["2024-11-25T10:00:00Z", "2024-12-01", "2024-12-03"], 2),
-    "either way, in one order": (["01/02/2024", "02/03/2024", "03/04/2024"], "'01/02/2024' is no time"),
-    "one otherwise": (["2024-11-25", "11/26/2024", "2024-12-01"], "'11/26/2024' is no time"),
-    "no year": (["02/02", "03/01", "04/01"], "can be read in several ways"),
-    "digits alone": (["13012024", "02022024", "03022024"], "can be read in several ways"),
-    "digits alone, two of the year": (["130124", "220224", "230224"], "can be read in several ways"),
-    "a year and a month with a point": (["2023.9", "2023.10", "2023.11"], "can be read in several ways"),
-    "digits alone, the year first": (["20240113", "20240202", "20240203"], 2),
-    "counted steps": (["100000", "120000", "90000"], 1),
-    "years of two digits": (["25/11/24", "01/12/24", "03/12/24"], "'25/11/24' is no time"),
-}
-"""Three dates of three scores, and which is the latest."""
+DATES = [
+    # three dates of three scores, and which is the latest, or why none is
+    (["2024-11-25T10:00:00Z", "2024-12-01", "2024-12-03"], 2),
+    (["20240113", "20240202", "20240203"], 2),
+    (["100000", "120000", "90000"], 1),  # counted steps
+    (["25/11/2024", "01/12/2024", "03/12/2024"], "'25/11/2024' is no time"),
+    (["Nov 25, 2024", "Dec 1, 2024", "Dec 3, 2024"], "'Nov 25, 2024' is no time"),
+    (["01/02/2024", "02/03/2024", "03/04/2024"], "'01/02/2024' is no time"),  # either way in one order
+    (["2024-11-25", "11/26/2024", "2024-12-01"], "'11/26/2024' is no time"),
+    (["25/11/24", "01/12/24", "03/12/24"], "'25/11/24' is no time"),
+    (["02/02", "03/01", "04/01"], "can be read in several ways"),
+    (["13012024", "02022024", "03022024"], "can be read in several ways"),
+    (["130124", "220224", "230224"], "can be read in several ways"),
+    (["2023.9", "2023.10", "2023.11"], "can be read in several ways"),  # a year and a month
+]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize(("dates", "latest"), A_DATE_EACH.values(), ids=A_DATE_EACH)
+@pytest.mark.parametrize(("dates", "latest"), DATES, ids=lambda given: given[0] if isinstance(given, list) else "")
 def test_dates_that_do_not_begin_with_the_year_are_refused(kind, dates, latest, tmp_path):
     frame = pd.DataFrame({"run": "a", "topic": "t", "score": [0.0, 1.0, 2.0], "time": dates})
     source = write_doubled(frame, kind, tmp_path)

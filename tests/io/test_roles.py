@@ -37,10 +37,8 @@ def test_topics_and_measures_of_three_columns_are_never_swapped(lines, format, f
     path = put(tmp_path / "e", {"x.txt": lines})
     for source in (path, path.parent):
         if found is None:
-            with pytest.raises(
-                DataError,
-                match="may be measure, topic, value .*first: format=trec_eval; topics: format=ir_measures; if these",
-            ):
+            asked = "may be measure, topic, value .*first: format=trec_eval; topics: format=ir_measures; if these"
+            with pytest.raises(DataError, match=asked):
                 read_scores(source)
         else:
             assert show(read_scores(source, format=format)) == found
@@ -80,12 +78,7 @@ def test_a_first_column_with_the_name_of_topics_is_never_a_run(name, tmp_path):
 
 FIRST_COLUMNS = [
     # the first column, two others, what is asked; None where it is a run
-    (
-        [1, 2, 3],
-        [0.5, 0.25, 1],
-        [0, 1, 0.5],
-        "does 'number' (1, 2, 3, …), unlike the other columns, name or describe",
-    ),
+    ([1, 2, 3], [0.5, 0.25, 1], [0, 1, 0.5], "does 'number' (1, 2, 3, …), unlike the other columns, name or"),
     ([17, 5, 9], [0, 1, 1], [1, 1, 0], "does 'number' (17, 5, 9, …)"),
     ([301.0, 302.0], [0.5, 0.25], [0.1, 0.2], "does 'number' (301, 302, …)"),
     ([95.5, 91.5], [0.5, 0.25], [0.1, 0.2], "does 'number' (95.5, 91.5, …)"),
@@ -154,25 +147,19 @@ def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["Mean", "total"])
-@pytest.mark.parametrize("labelled", [True, False])
-def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is_a_run(name, labelled, tmp_path):
-    for off, runs in ((0.0, ("a", "b")), (0.1, ("a", "b", name))):
-        frame = pd.DataFrame(
-            {"topic": ["x", "y"], "a": [0.5, 0.25], "b": [0.25, 0.5], name: [0.375 + off, 0.375 + off]}
-        )
-        for source, options in sources(frame if labelled else frame.drop(columns="topic"), tmp_path):
-            scores, notes = read_with_notes(read_scores, source, **options)
-            assert scores.runs == runs
-            assert ("the means over runs" in notes) == (off == 0)
+def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is_a_run(name, tmp_path):
+    for mean, runs in ((0.375, ("a", "b")), (0.475, ("a", "b", name))):
+        frame = pd.DataFrame({"topic": ["x", "y"], "a": [0.5, 0.25], "b": [0.25, 0.5], name: mean})
+        for given in (frame, frame.drop(columns="topic")):
+            for source, options in sources(given, tmp_path):
+                scores, notes = read_with_notes(read_scores, source, **options)
+                assert scores.runs == runs
+                assert ("the means over runs" in notes) == (mean == 0.375)
 
 
 HEADERS = [
     # first line, second line, what is asked; None where it names runs
-    (
-        "0.25,0.5",
-        "0.5,0.75",
-        "the first line holds numbers (0.25, 0.5), which may hold names of runs or the scores of a topic",
-    ),
+    ("0.25,0.5", "0.5,0.75", "the first line holds numbers (0.25, 0.5), which may hold names of runs or the scores"),
     ("0,1", "0.5,0.75", "the first line holds numbers (0, 1)"),
     ("-1,2", "0.5,0.75", "the first line holds numbers"),
     ("301,0.5,0.25", "302,0.1,0.2", "the first line holds numbers"),
@@ -197,47 +184,35 @@ def test_a_matrix_without_a_header_never_loses_its_first_topic(first, second, qu
 # Rows that are means of topics
 
 
-LAYOUTS = ["tidy", "parquet", "wide", "sakai", "frame", "wide frame", "a column a measure"]
-
-
-def write_rows(layout, total, score, folder):
-    """Return a source of two runs and two topics with a total, in one of the formats that hold topics by name."""
-    rows = [
-        ("a", "t1", 0.5),
-        ("a", "t2", 0.25),
-        ("b", "t1", 1.0),
-        ("b", "t2", 0.0),
-        ("a", total, score),
-        ("b", total, 0.5),
-    ]
+def write_rows(total, score):
+    """Return two runs and two topics with a total: as frames, and as files of all formats that hold topics by name."""
+    rows = [[run, topic, value] for run, values in (("a", (0.5, 0.25, score)), ("b", (1.0, 0.0, 0.5)))
+            for topic, value in zip(("t1", "t2", total), values, strict=True)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["run", "topic", "AP"])
     matrix = frame.pivot(index="topic", columns="run", values="AP")
-    texts = {
+    numbers = matrix.to_csv(sep=" ", header=False, index=False)
+    return {
         "tidy": {"s.csv": frame.to_csv(index=False)},
         "wide": {"c_ap.csv": matrix.to_csv()},
-        "sakai": {
-            "runs": "a\nb\n",
-            "topics": "\n".join(matrix.index),
-            "AP": matrix.to_csv(sep=" ", header=False, index=False),
-        },
+        "sakai": {"runs": "a\nb\n", "topics": "\n".join(matrix.index), "AP": numbers},
         "parquet": {"s.parquet": frame.to_parquet()},
-    }
-    frames = {
         "frame": frame.melt(["run", "topic"], var_name="measure", value_name="score"),
-        "wide frame": {"AP": matrix},
+        "wide frames": {"AP": matrix},
+        "a column a measure": frame,
     }
-    return put(folder, texts[layout]) if layout in texts else frames.get(layout, frame)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", write_rows("all", 0.0))
 def test_a_total_that_is_the_mean_of_the_topics_is_no_topic_in_any_format_and_another_is_refused(layout, tmp_path):
+    def read(*total):
+        source = write_rows(*total)[layout]
+        return read_scores(put(tmp_path, source) if layout in ("tidy", "wide", "sakai", "parquet") else source)
+
     for name in ("all", "mean", "amean", "Average", "avg", "Overall"):
         with pytest.warns(PolicyWarning, match=f"left out the means over topics, which are called {name}"):
-            assert show(read_scores(write_rows(layout, name, 0.375, tmp_path))) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
-    with pytest.raises(
-        DataError, match="run a, topic all, measure AP: .* its score 0.425 is not the mean of the topics, 0.375"
-    ):
-        read_scores(write_rows(layout, "all", 0.425, tmp_path))
+            assert show(read(name, 0.375)) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
+    with pytest.raises(DataError, match="run a, topic all, measure AP: .* 0.425 is not the mean of the topics, 0.375"):
+        read("all", 0.425)
 
 
 @pytest.mark.parametrize("word", ["std", "ALL (mean)"])
@@ -300,13 +275,13 @@ REFUSED = [
     ("entry topic gauge value\nr1 401 AP 0.5\nr1 402 AP 0.5\n", "detected|do not tell|no column is called"),
     ("model,topic,x,score2\n1,7,0.5,3\n2,8,0.25,4\n", "there is no score; 4 are missing"),
     (MQM, r"'seg' tells them apart: .*columns=\{'topic': 'doc\+seg'\}"),
-    ("model,question,correct\na,1,True\na,2,0.5\nb,1,true\nb,2,1\n",
-     "the score 'True' is not a finite number"),
+    ("model,question,correct\na,1,True\na,2,0.5\nb,1,true\nb,2,1\n", "the score 'True' is not a finite number"),
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", "does the first column, 'place', name topics or runs"),
     *[(f"topic;a;b\nq1;{cells}\n", "is not a finite number|do not tell")
       for cells in ("1,234;2,345", "0,5;0.5", "1,234,567;0,5", "1,2,3;1")],
-    ("run;topic;score\na;q1;1,234\nb;q1;2,345\n",
-     r"the score '1,234' is not a finite number.*\(write decimals with a point"),
+    *[(f"run;topic;score\na;q1;{cell}\nb;q1;0.25\n", f"the score '{cell}' is not a finite number.*write decimals with a po")
+      for cell in ("1,234", "11.5%", "1 100", "1,100.5", "0,5")],
+    ("run;topic;score\na;q1;half\nb;q1;0.25\n", "the score 'half' is not a finite number$"),
     ("run,1,2\na,0.5,1\na,0.25,0\n", "no column is called as topics are"),
     ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n",
      "one number a run and no topics .*give the scores of every topic"),

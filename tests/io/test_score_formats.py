@@ -1,14 +1,17 @@
-"""Score matrices: which format a file is in, what its name and lines say, how files are joined, what is not rated."""
+"""Score matrices: which format a file is in, what its name and lines say, how files are joined, and whatever is wrong."""
 
+import io
 import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, PolicyWarning
-from metaeval.io import SCORE_FORMATS, read_scores, write_scores
+from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
 from metaeval.io.tables import split_stem
 from tests.io.cases import put, read_with_notes, show
 
@@ -37,35 +40,24 @@ READ = [
      "map: a 1 (t)"),
     ({"c_ap.csv": "a,b\n1,2\n3,4\n\n"}, "c_ap.csv", {}, "AP: a 1 3, b 2 4 (1 2)"),
     ({"c_ap.csv": "a\n1\n"}, "c_ap.csv", {"format": "wide"}, "AP: a 1 (1)"),
-    ({"c_ap.csv": ",a,b\nt1,0.5,0.25\n"}, "c_ap.csv", {},
-     "AP: a 0.5, b 0.25 (t1)"),  # as R and pandas write it
-    (
-        {"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
-        "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)",
-    ),
+    ({"c_ap.csv": ",a,b\nt1,0.5,0.25\n"}, "c_ap.csv", {}, "AP: a 0.5, b 0.25 (t1)"),  # as R and pandas write it
+    ({"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
+     "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)"),
     ({"c_1.csv": "a\n1\n"}, "c_1.csv", {"measure": "AP"}, "AP: a 1 (1)"),
     ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "c_ap.csv": "a\n1\n"}, "", {"collection": "d"},
      "AP: a 2; RR: a 3 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n"}, "k", {"format": "sakai"}, "NMD: a 1, b 2 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", {}, "NMD: a 1, b 2 (1)"),
     ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", {"format": "trec_eval"}, "map: x 1 (t1)"),
-    (
-        {"e/input.one.eval": TREC_EVAL, "e/bm25.txt": UNNAMED_RUN}, "e", {},
-        "map: bm25 0.0369 0.1, ok8alx 0.0369 0.1; P_10: bm25 0.6 0.2, ok8alx 0.6 0.2 (301 302)",
-    ),
-    (
-        {"w/BLEU-refA.seg.score": BLEU, "w/en-de.mqm.seg.score": MQM.replace("None", "7"), "w/BLEU-refA.sys.score": "a\t1\n"},
-        "w", {}, "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)",
-    ),
-    (
-        {"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"}, "", {},
-        "BLEU-refA: a 1; BLEU-refB: a 2; KIWI: a 3 (1)",  # scored with two references, it is two measures
-    ),
+    ({"e/input.one.eval": TREC_EVAL, "e/bm25.txt": UNNAMED_RUN}, "e", {},
+     "map: bm25 0.0369 0.1, ok8alx 0.0369 0.1; P_10: bm25 0.6 0.2, ok8alx 0.6 0.2 (301 302)"),
+    ({"w/BLEU-refA.seg.score": BLEU, "w/en-de.mqm.seg.score": MQM.replace("None", "7"), "w/BLEU-refA.sys.score": "a\t1\n"},
+     "w", {}, "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"),
+    ({"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"}, "", {},
+     "BLEU-refA: a 1; BLEU-refB: a 2; KIWI: a 3 (1)"),  # scored with two references, it is two measures
     ({"x": "a delight t1 0.5\nb delight t1 0.25\n"}, "x", {"format": "tot"}, "delight: a 0.5, b 0.25 (t1)"),
-    ({"x": "a t1 delight 0.5\nb t1 delight 1\n"}, "x", {"format": "ir_measures"},
-     "delight: a 0.5, b 1 (t1)"),
-    ({"x": "a AP t1 0.5\nb AP t1 0.25\n"}, "x", {},
-     "AP: a 0.5, b 0.25 (t1)"),  # a topic would not be called AP
+    ({"x": "a t1 delight 0.5\nb t1 delight 1\n"}, "x", {"format": "ir_measures"}, "delight: a 0.5, b 1 (t1)"),
+    ({"x": "a AP t1 0.5\nb AP t1 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (t1)"),  # a topic would not be called AP
     ({"x": "a AP 301 0.5\nb AP 301 0.25\n"}, "x", {}, "AP: a 0.5, b 0.25 (301)"),  # no measure is called 301
     ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {"format": "tot"}, "delight: a 0.5 (x1)"),
     ({"x": "run measure topic value\na delight x1 0.5\n"}, "x", {"format": "ir_measures"},
@@ -85,46 +77,28 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, optio
         assert show(read_scores(tmp_path / path)) == found
 
 
-ROWS = [
-    ("a", "t1", "0.5"),
-    ("a", "t2", "0.25"),
-    ("a", "all", "0.375"),
-    ("b", "t1", "1"),
-    ("b", "t2", "0"),
-    ("b", "all", "0.5"),
-]
-LINES = {
-    "tot": "{} AP {} {}\n",
-    "ir_measures": "{}\t{}\tAP\t{}\n",
-}
+TOT = "a AP t1 0.5\na AP t2 0.25\na AP all 0.375\nb AP t1 1\nb AP t2 0\nb AP all 0.5\n"
+IR_MEASURES = "a t1 AP 0.5\na t2 AP 0.25\na all AP 0.375\nb t1 AP 1\nb t2 AP 0\nb all AP 0.5\n"
+LEVELS = [
+    # format, files, scores of topics, scores of whole runs
+    ("wmt", {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"},
+     "BLEU: a 1 3, b 2 5 (1 2)", "BLEU: a 1, b 2 (all)"),
+    ("tot", {"judge": TOT}, "AP: a 0.5 0.25, b 1 0 (t1 t2)", "AP: a 0.375, b 0.5 (all)"),
+    ("ir_measures", {"judge": IR_MEASURES}, "AP: a 0.5 0.25, b 1 0 (t1 t2)", "AP: a 0.375, b 0.5 (all)"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("format", LINES)
-def test_a_leaderboard_of_rows_is_the_same_in_any_layout_and_in_a_file_a_run(format, tmp_path):
-    lines = [LINES[format].format(*row) for row in ROWS]
-    put(tmp_path, {"judge": "".join(lines), "parts/a": "".join(lines[:3]), "parts/b": "".join(lines[3:])})
-    for path in ("judge", "parts"):
-        assert show(read_scores(tmp_path / path)) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
-    assert show(SCORE_FORMATS[format].read(tmp_path / "judge", level="runs")) == "AP: a 0.375, b 0.5 (all)"
-
-
-@pytest.mark.parametrize("format", LINES)
-def test_every_bit_of_a_row_is_read(format, tmp_path):
-    values = np.random.default_rng(0).normal(size=(3, 4)) * 10.0 ** np.arange(-8, 4, 4)[:, np.newaxis]
-    lines = [
-        LINES[format].format(run, f"t{topic}", repr(score))
-        for run, row in zip("abc", values.tolist(), strict=True) for topic, score in enumerate(row)
-    ]  # fmt: skip
-    scores = read_scores(put(tmp_path, {"s": "".join(lines)}), format=format, measure="AP")
-    np.testing.assert_array_equal(scores.values[:, :, 0], values)
+@pytest.mark.parametrize(("format", "files", "topics", "runs"), LEVELS)
+def test_files_hold_scores_of_topics_and_of_whole_runs(format, files, topics, runs, tmp_path):
+    source = put(tmp_path, files)
+    assert show(read_scores(source)) == topics
+    assert show(SCORE_FORMATS[format].read(source, level="runs")) == runs
 
 
 def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
-    text = "".join(LINES["tot"].format(*row) for row in ROWS).replace("0.375", "0.35355")
-    with pytest.warns(
-        PolicyWarning, match="x: run a, topic all, measure AP: its score .* is not the mean of the topics"
-    ):
-        read_scores(put(tmp_path, {"x": text}))
+    said = "x: run a, topic all, measure AP: its score .* is not the mean of the topics"
+    with pytest.warns(PolicyWarning, match=said):
+        read_scores(put(tmp_path, {"x": TOT.replace("0.375", "0.35355")}))
 
 
 ASKED = [
@@ -132,8 +106,7 @@ ASKED = [
     ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
     ({"x.txt": "hello world\n"}, "x.txt",
      r"x.txt: its format cannot be detected .*state its format with format: tidy"),
-    ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f",
-     "f: a tidy score matrix is one file, not a folder .*join them"),
+    ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f",
      r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
@@ -147,8 +120,7 @@ ASKED = [
     ({"p.csv": "model,id,y_true,y_pred\na,1,0,1\nb,1,0,0\n"}, "p.csv",
      "y_true, y_pred hold labels, not scores"),
     ({"r.csv": ",AP,RR\nAP,1,0.9\nRR,0.9,1\n"}, "r.csv", "its rows and columns have the same names"),
-    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "",
-     r"several collections: c, d .say which: collection=c"),
+    ({"c_ap.csv": "a\n1\n", "d_ap.csv": "a\n2\n"}, "", r"several collections: c, d .say which: collection=c"),
     ({"c_ap.csv": "a,b\n1,2\n", "c_rr.csv": "a\n1\n"}, "",
      "c_rr.csv: run b, topic 1, measure RR: there is no score"),
     ({"c_ap.csv": "topic,a\n2,1\n", "c_rr.csv": "a\n1\n"}, "",
@@ -173,10 +145,7 @@ def test_what_cannot_be_told_is_asked_for(files, path, message, tmp_path):
 
 
 def test_a_mapping_says_the_measures_of_files_and_the_runs_of_trec_eval(tmp_path):
-    put(
-        tmp_path,
-        {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n", "a.eval": "map t 1\n", "k/runs": "a\n", "k/1": "1\n", "k/n": "-"},
-    )
+    put(tmp_path, {"c_1.csv": "a\n1\n", "c_2.csv": "a\n2\n", "a.eval": "map t 1\n"})
     scores = read_scores({"AP": tmp_path / "c_1.csv", "cost": tmp_path / "c_2.csv"})
     assert (show(scores), scores.collection) == ("AP: a 1; cost: a 2 (1)", "c")
     assert read_scores({"x": tmp_path / "a.eval"}, format="trec_eval").runs == ("x",)
@@ -211,12 +180,8 @@ def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lo
     scores = Scores([[[1, 2, 3, 0.5]]], runs=["a"], topics=["t"], measures=measures)
     for suffix in ("csv", "tsv", "parquet"):
         write_scores(scores, tmp_path / f"s.{suffix}")
-        assert [one.higher_is_better for one in read_scores(tmp_path / f"s.{suffix}").measures] == [
-            False,
-            True,
-            None,
-            True,
-        ]
+        read = read_scores(tmp_path / f"s.{suffix}")
+        assert [one.higher_is_better for one in read.measures] == [False, True, None, True]
     for name, higher in (("BLEU", False), ("NMD", True)):
         stated = {"higher_is_better": [name] * higher, "lower_is_better": [name] * (not higher)}
         with pytest.warns(DirectionWarning, match=f"{name} is known as"):
@@ -268,9 +233,7 @@ def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_p
 
 def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     source = put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU + SYNTHETIC})
-    with pytest.raises(
-        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score; 5 are missing"
-    ):
+    with pytest.raises(DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: .*; 5 are missing"):
         read_scores(source)
     with pytest.raises(DataError, match="missing=drop-topic would leave no topic"):
         read_scores(source, missing="drop-topic")
@@ -282,13 +245,6 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     assert show(scores) == "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"
     assert "left out 1 of 3 runs: synthetic_ref" in notes
     assert np.isnan(read_scores(source, missing="keep").matrix("mqm").loc["synthetic_ref"]).all()
-
-
-def test_files_of_shared_tasks_hold_scores_of_segments_or_of_whole_runs(tmp_path):
-    files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
-    wmt = SCORE_FORMATS["wmt"]
-    assert show(wmt.read(put(tmp_path, files), level="runs")) == "BLEU: a 1, b 2 (all)"
-    assert show(wmt.read(tmp_path)) == "BLEU: a 1 3, b 2 5 (1 2)"
 
 
 # Numbers that stand for no score
@@ -317,11 +273,136 @@ def test_a_number_that_may_stand_for_no_score_is_said_and_scores_below_0_are_not
     assert note in notes if note else not notes
 
 
-def test_inspect_says_it_too(tmp_path, capsys, monkeypatch):
-    from metaeval.cli import main
+HEAD = "run,topic,measure,score\n"
+GOOD = HEAD + "a,t1,AP,0.5\nb,t1,AP,0.25\n"
+OBJECT = {"run_id": "a", "topic_id": "t", "measure": "AP", "value": 1}
+NAMES = {"tidy": "s.csv", "wide": "c_ap.csv", "trec_eval": "a.eval", "wmt": "x.seg.score"}
 
-    path = put(tmp_path, "run,topic,F1\na,1,0.5\na,2,0.25\na,3,0.5\nb,1,-999\nb,2,0.75\nb,3,0\nc,1,0.5\nc,2,1\nc,3,0\n")
-    monkeypatch.setattr("sys.argv", ["metaeval", "inspect", str(path)])
-    with pytest.raises(SystemExit):
-        main()
-    assert "F1 is -999 in 1 of 9 cells" in " ".join(capsys.readouterr().err.split())
+
+def line(**more):
+    return json.dumps({**OBJECT, **more})
+
+
+FILES = [
+    # format, the text of a file called as its format has it or files by name, what the message says
+    ("tidy", "", "s.csv: the file is empty"),
+    ("tidy", HEAD, "s.csv: there are no rows in it"),
+    ("tidy", HEAD + "a,t,AP,1\n\nb,t,AP,-inf\n", "s.csv:4: run b, topic t, measure AP: the score '-inf' is not"),
+    ("tidy", HEAD + "a,t,AP,1_0\nb,t,AP,x\n", "the score '1_0' is not a finite number (2 such rows in all)"),
+    ("tidy", GOOD + "a,t1,AP,0.5\n", "s.csv:4: run a, topic t1, measure AP: there is a second score, 0.5"),
+    ("tidy", GOOD + "a,t2,AP,0.5\n", "s.csv: run b, topic t2, measure AP: there is no score"),
+    ("tidy", GOOD + "a,t2,AP\n", "s.csv:4: the line has 3 columns, but the header has 4"),
+    ("tidy", GOOD + ",t2,AP,1\n", "s.csv:4: the run is missing"),
+    ("tidy", GOOD + 'a,"t\n2",AP,1\na,"t\n2",AP,1\n', r"s.csv:6: run a, topic t\n2, measure AP: there is a second"),
+    ("tidy", GOOD + 'a,"t2,AP,1\n', "s.csv:4: it is not a table: unexpected end of data"),
+    ("tidy", GOOD.encode() + b"caf\xe9,t1,AP,1\n", "s.csv:4: byte 0xe9 is not UTF-8"),
+    ("tidy", "run,topic,measure\na,t,AP\n", "s.csv:1: there is no column 'score' (columns: run, topic, measure)"),
+    ("tidy", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' occurs twice"),
+    ("tidy", "run;topic;score\na;t,u;1;2\n",
+     "s.csv:2: the line has 4 columns, but the header has 3 (columns are separ"),
+    ("wide", "a,b\n0.5,x\n", "c_ap.csv:2: run b, topic 1, measure AP: the score 'x' is not a finite number"),
+    ("wide", "topic,a,b\nt1,1,\nt2,,3\n", "c_ap.csv:2: run b, topic t1, measure AP: there is no score; 2 are missing"),
+    ("wide", "topic,a\n,1\n", "c_ap.csv:2: measure AP: the topic is missing"),
+    ("wide", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' occurs twice"),
+    ("wide", "a,,b\n1,1,1\n", "c_ap.csv:1: column 2 has no name"),
+    ("wide", "topic\nt1\n", "c_ap.csv:1: there are topics, but no column of a run"),
+    ("wide", {"notes.md": "x", ".x.csv": "x"}, "there is no CSV or TSV file in this folder"),
+    ("wide", {".hidden.csv": "x", ".other": "x"}, "there are no files in this folder"),
+    ("trec_eval", "map\tt1\n", "a.eval:1: the line has 2 columns, not measure topic value"),
+    ("trec_eval", "map\tall\t1\n", "a.eval: run a: there is no score for any topic (run trec_eval with -q)"),
+    ("trec_eval", {"a": "map t 1\nrunid all x\n", "x": "map t 1\n"}, "x: it is of the same run as a, x"),
+    ("sakai", {"AP": "1 2\n", "RR": "1 2\n"}, "runs: there is no such file: it should hold one run name per line"),
+    ("sakai", {"runs": "a\nb\n", ".x": ""}, "there is no file of a measure in this folder"),
+    ("sakai", {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs: the run 'a' occurs twice"),
+    ("sakai", {"runs": "a\nb\n", "AP": "1 2\n1\n"}, "AP:2: the line has 1 column, not a score of each of 2 runs"),
+    ("sakai", {"runs": "a\n", "AP": "1\n2\n", "RR": "1\n"}, "RR: measure RR: it has 1 topics, but there are 2 in"),
+    ("wmt", "a 1\n", "x.seg.score:1: the line has 1 column, not run<TAB>score"),
+    ("wmt", "a\t1\n\n \t2\n", "x.seg.score:3: the run is missing"),
+    ("wmt", "a\t1\na\t2\nb\t1\n", "run b, measure x: it has 1 lines, but other runs have 2"),
+    ("wmt", {"x.seg.score": "a\t1\n", "y.seg.score": "a\t1\na\t2\n"}, "run a, measure y: it has 2 lines, but other ru"),
+    ("tot", "a AP t 1\na AP t\n", "s.csv:2: the line has 3 columns, not run measure topic value"),
+    ("tot", "a AP all 1\n", "s.csv: there is no score for any topic"),
+    ("tot", "a t1 AP 0.5\n", "its second column holds topics and its third measures: the format ir_measures, not tot"),
+    ("ir_measures", "a AP t1 0.5\n", "the format tot, not ir_measures"),
+    ("tidy", {"x.json": "["}, "x.json:1: it is not JSON: Expecting value"),
+    (None, {"x.jsonl": line() + "\n[1]\n"}, "x.jsonl:2: it is no object with names and values"),
+    (None, {"x.jsonl": line(run_id="7") + "\n" + line(run_id=7)}, "the runs are of several types"),
+    (None, {"x.jsonl": line()[:-1] + ', "value": 7}'}, "x.jsonl:1: the key 'value' occurs twice in one object"),
+    (None, {"x.jsonl": "[" * 100_000}, "x.jsonl:1: it is not JSON that can be read: it is nested too deeply"),
+    (None, {"x.jsonl": line(run_id="\ud800")}, "half a letter is escaped"),
+    (None, {"x.jsonl": line(value=5).replace("5", "5" * 5000)}, "x.jsonl:1: it is not JSON that can be read: Exceeds"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("format", "files", "message"), FILES)
+def test_a_broken_file_or_folder_is_refused_with_its_place(format, files, message, tmp_path):
+    source = put(tmp_path, files if isinstance(files, dict) else {NAMES.get(format, "s.csv"): files})
+    with pytest.raises(DataError) as caught:
+        read_scores(source, format=format)
+    assert message in str(caught.value)
+    assert str(tmp_path) in str(caught.value) or len(files) == 2
+
+
+@pytest.mark.parametrize("format", ["tidy", "wide", "sakai", "trec_eval", "wmt", "tot"])
+def test_what_is_not_there_is_said_to_be_not_there(format, tmp_path):
+    with pytest.raises(DataError, match=r"there is no such (file|folder)"):
+        read_scores(tmp_path / "nothing", format=format)
+
+
+CELL = {"run": ["a"], "topic": ["t"], "measure": ["AP"], "score": [0.5]}
+EMPTY = {"run": [], "topic": [], "measure": [], "score": pa.array([], pa.float64())}
+TABLES = [
+    # columns that differ from one good cell, what is said of a Parquet file of them and of a frame
+    ({"score": ["x"]}, "run a, topic t, measure AP: the score 'x' is not a finite number"),
+    ({"score": [np.inf]}, "run a, topic t, measure AP: the score inf is not a finite number"),
+    ({"score": [np.nan]}, "run a, topic t, measure AP: there is no score"),
+    ({"run": [None]}, "the run is missing"),
+    ({"topic": [{"x": 1}]}, "column topic holds lists or records"),
+    ({"score": [[0.5]]}, "column score holds lists or records, not one score a row|is not a finite number"),
+    ({"score": [{"mean": 0.5}]}, "column score holds lists or records, not one score a row|is not a finite number"),
+    (EMPTY, "there are no rows in it"),
+    ({name: values * 2 for name, values in CELL.items()}, "run a, topic t, measure AP: there is a second score, 0.5"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), TABLES)
+def test_a_parquet_file_or_frame_with_wrong_content_is_refused(columns, message, tmp_path):
+    table = pa.table({**CELL, **columns})
+    for source in (put(tmp_path, {"s.parquet": pack(table)}), table.to_pandas()):
+        for missing in ("raise", "worst", "drop-topic") if "lists" in message else ("raise",):  # a list is no gap
+            with pytest.raises(DataError, match=message):
+                read_scores(source, missing=missing)
+
+
+def pack(table):
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+DAMAGED = pack(pa.table(CELL))[:4] + b"\xff" * 40 + pack(pa.table(CELL))[44:]
+CLAIMS = [b"", b"PAR1", b"PAR1PAR1", b"hello", GOOD.encode(), b"\x80\x04N.", b"PK\x03\x04", DAMAGED]
+
+
+@pytest.mark.parametrize("content", CLAIMS)
+def test_a_file_that_only_claims_to_be_parquet_is_refused(content, tmp_path):
+    with pytest.raises(DataError, match=r"s.parquet: (it is not a complete Parquet file|the file is empty)"):
+        read_scores(put(tmp_path, {"s.parquet": content}))
+
+
+FRAMES = [
+    ({}, "no frames were given"),
+    (pd.DataFrame({"a": [1]}), "taken for wide, and its measure is not named .name it: measure="),
+    ({"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
+     "run a, topic 0, measure RR: there is no score; 2"),
+    ({"AP": pd.DataFrame({"a": ["x"]})}, "run a, topic 0, measure AP: the score 'x' is not a finite"),
+    ({"AP": [1]}, "scores come as a frame, .* not as list"),
+    (pd.DataFrame({"x": ["u"], "y": ["v"]}), r"its columns do not tell what they hold \(x, y\)"),
+    (object(), "scores come as a frame, an array with names, or records, not as object"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("frame", "message"), FRAMES)
+def test_a_broken_frame_is_refused_with_the_place(frame, message):
+    with pytest.raises(DataError, match=message):
+        from_frame(frame)

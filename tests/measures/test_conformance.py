@@ -148,15 +148,10 @@ def chebyshev(estimated, gold):
     ("measure", "message"),
     [
         (measure_of(lambda p, q: p[..., 0] * np.nan), "own gives nan for estimated .* not a finite number"),
-        (measure_of(lambda p, q: 3 * np.abs(p - q).sum(-1)), r"outside its declared range \[0, 1\]"),
         (measure_of(chebyshev, better=True), "better than the perfect run's 0, higher being better; is higher really"),
-        (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
         (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to every run"),
         (measure_of(lambda p, q: 0.25), "gives 0.25 to every topic"),
-        (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
-        (measure_of(lambda p, q: "high"), "own cannot be computed"),
         (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
-        (measure_of(lambda p, q: chebyshev(p, q) * 0 + chebyshev(p, q).mean()), r"0\.\d+ alone and 0\.\d+ with others"),
         (me.Measure("own"), "known by its scores only"),
     ],
 )
