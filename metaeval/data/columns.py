@@ -38,6 +38,15 @@ TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at",
 TRAIT_NAMES = frozenset({
     "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
 })  # fmt: skip
+_STATISTIC = (
+    r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?value|rank)"
+)
+_STATISTIC += r"|sd|variance|median|min|max|sum|count|\d+%|improvement.*|±.*"
+
+
+def names_statistic(name: object) -> bool:
+    """Say whether a column with this name sums up or compares scores, as Std, rank or BM25_std do, and holds none."""
+    return re.fullmatch(_STATISTIC, plain_name(str(name).replace(".", ""))) is not None
 
 
 def names_trait(name: object) -> bool:

@@ -30,7 +30,10 @@ from metaeval.stats.arrays import average
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
-TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
+TOTALS = (
+    "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "mittelwert", "gesamt",
+    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "average rank",
+)  # fmt: skip
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
 # So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
@@ -66,7 +69,7 @@ def number(text: str) -> float:
 
 def is_total(label: str) -> bool:
     """Say whether this is the name of a total."""
-    return label.strip().lower() in TOTALS
+    return re.sub(r"[\s._-]+", " ", label.lower()).strip() in TOTALS
 
 
 def _read_cell(cell: Any) -> float:
@@ -227,6 +230,7 @@ def arrange(
     values = cells.fill(missing)
     for m, measure in enumerate(known):
         _remark_sentinel(str(measure), values[:, :, m], rows.file)
+        _remark_scales(str(measure), values[:, :, m], cells.labels, rows.file)
     noise = {}
     if len(repeats := cells.labels.get(REPEAT, [ONCE])) > 1:
         within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
@@ -266,6 +270,17 @@ def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
     if len(others) >= FEWEST_OTHERS and others[0] >= 0 and n <= finite.size / 5:
         what = f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0"
         report_policy(f"{what}; if it stands for no score, leave these cells empty", file)
+
+
+def _remark_scales(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
+    """Warn of fractions up to 1 for some runs, or topics, where all others have scores above 10, as percentages are."""
+    for axis, what in enumerate(COLUMNS[:2] if scores.size >= 4 * FEWEST_OTHERS else ()):
+        rows = np.nan_to_num(np.moveaxis(scores, axis, 0)).reshape(scores.shape[axis], -1)
+        small = (rows.max(axis=1) <= 1) & (rows % 1 > 0).any(axis=1)
+        if small.any() and not small.all() and rows[~small].max(axis=1).min() > 10:
+            low, high = (labels[what][int(np.argmax(chosen))] for chosen in (small, ~small))
+            problem = f"{measure} is at most 1 for {what} {low}, and up to {rows.max():g} for others, such as {high}"
+            report_policy(f"{problem}: if some are percentages, bring them to one scale", file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
@@ -384,10 +399,16 @@ class Cells:
             self.shape = tuple(map(len, self.labels.values()))
             if not self.rows.sums:
                 report_policy(f"left out the means over {axis}s, which are called {format_list(named)}", self.rows.file)
-        words = [topic for topic in self.labels["topic"] if not topic.isdecimal()]
-        if len(words) == 1 and len(self.labels["topic"]) > 3 and re.fullmatch(r"\D*[^\W\d_]\D*[^\W\d_]\D*", words[0]):
-            problem = "it is the only topic that is no number, as a row that sums up the others is"  # std, median, …
-            raise DataError(problem, file=self.rows.file, topic=words[0], hint="remove it, or give the topic a number")
+        topics = self.labels["topic"]
+        words = [topic for topic in topics if not re.search(r"\d", topic) and len(re.findall(r"[^\W_]", topic)) > 1]
+        shapes = {re.sub(r"\d+", "", topic) for topic in topics}  # of q301, q302, …, Gesamt
+        if len(words) == 1 and len(shapes) == 2 and len(topics) > 3:
+            problem = "it is the only topic without a number, as a row that sums up the others is"  # std, median, …
+            hint = "remove it, or give the topic a number"
+            found = DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
+            if {"", words[0]} == shapes:
+                raise found
+            report_policy(str(found))
 
     def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

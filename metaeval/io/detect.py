@@ -16,6 +16,7 @@ from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, list_sheets, open_cells
+from metaeval.io.tables import split_stem
 
 
 class FormatError(DataError):
@@ -88,6 +89,14 @@ def find_format(sources: files.Sources, columns: Mapping[str, str] | None = None
         shown = " and ".join(f"{name} ({files.file_name(path)})" for name, path in formats.items())
         what, hint = ("the files are", _state_format()) if listed else ("the folder holds logs", "name a folder in it")
         raise DataError(f"{what} of several formats: {shown}", file=folder or listed[0], hint=hint)
+    stems = [split_stem(files.stem(path)) for path in listed]
+    by_measure = isinstance(sources, Mapping) or any(known or name for name, _, known in stems)
+    if list(formats) == ["wide"] and len(listed) > 1 and not by_measure:
+        problem = (
+            "is each file a measure, or a run with a column for each measure? No name of a file is a known measure"
+        )
+        hint = f"measures: {format_option('format', 'wide')}; runs: join them into one table, with a column run"
+        raise DataError(problem, file=folder or listed[0], hint=hint)
     return READ_FORMATS[next(iter(formats))]
 
 
@@ -125,6 +134,9 @@ def _find_format(sample: Sample) -> ScoreFormat:
 
 def _explain(sample: Sample, found: str | DataError) -> DataError:
     """Return what is asked where no format fits a file; `found` is what is wrong with it as a table."""
+    if all(line.split()[1:2] in (["0"], ["Q0"]) for line in sample.lines) and sample.kind == "text":
+        problem = "it holds documents, of a run or of judgements (qrels), not scores"
+        raise FormatError(problem, file=sample.path, hint="score the run by trec_eval -q, and read what it prints")
     if has_scores(sample.lines[:20]) and sample.kind == "text":
         return FormatError(
             "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures), and "

@@ -18,12 +18,14 @@ from metaeval.data.columns import (
     LABEL_NAMES,
     MEASURE_NAMES,
     REPEAT,
+    REPEAT_NAMES,
     RUN_NAMES,
     SCORE_NAMES,
     TIME_NAMES,
     TOPIC_NAMES,
     format_columns,
     is_index,
+    names_statistic,
     names_topics,
     names_trait,
     plain_name,
@@ -183,6 +185,9 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
         each = format_option("format", "measures")
         question = f"scores of one measure, or of several? Numbers are in {shown}"
         _ask(table, question, one={"score": roles["score"]}, a_measure_in_each=each)
+    elif len(scores) > 1 and {plain_name(name).strip("_0123456789") for name in scores} <= REPEAT_NAMES:
+        question = f"{format_list(scores)} are called as repeats are, not as measures"
+        _ask(table, question, f"give a row per score, with a column of repeats: {format_columns({REPEAT: 'NAME'})}")
     if "score" in roles:
         scores = [roles["score"]]
     if not scores:
@@ -206,6 +211,7 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
         for name in free
         if table.holds_numbers(name)
         and not (is_index(name) or names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)
+        and not names_statistic(name)
     ]
     keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION, REPEAT, JUDGE) if role in roles]
     whole = [name for name in numeric if table.n_rows <= _MOST_COUNTED and table.holds_integers(name)]
@@ -250,8 +256,9 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         hint = "give a row per score, as melt of pandas makes them" if odd[0] in (CLUSTER, REPEAT, JUDGE) else hint
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
-    counts = [name for name in names if is_index(name) and counts_rows(table, name)]
+    counts = [name for name in names if counts_rows(table, name) or names_statistic(name)]
     labels = [name for name in names if name not in counts] if len(names) > 2 else names
+    labels = labels or names
     # What rows are about stands first, or behind a count of them.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
     first = stated.get("run", stated.get("topic", first))
@@ -300,9 +307,9 @@ def counts_rows(table: Table, name: str) -> bool:
 
 
 def _may_hold_scores(table: Table, name: str) -> bool:
-    """Say whether something in a column begins like a number: others describe what the rows are about."""
+    """Say whether something in a column begins like a number, **0.5** too: others describe what the rows are about."""
     cells = table.columns[name]
-    begins = any(not isinstance(cell, str) or re.match(r"\s*[+-]?\.?\d", cell) for cell in cells)
+    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{)?\W*\d", cell) for cell in cells)
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
@@ -346,6 +353,8 @@ def _refuse_what_is_no_matrix(
     numeric = [name for name in runs if table.holds_numbers(name)]
     words = not table.holds_numbers(first) and not np.isfinite(table.numbers(first)).any()
     labelled = topic is None and words and not odd and len(runs) > 1 and 2 * len(numeric) > len(runs) - 1
+    if labelled and all(measure_of_label(name).higher_is_better is not None for name in numeric):
+        refuse_means(table)
     numbered = topic is not None and is_index(topic) and all(name.isdecimal() for name in runs) and len(runs) > 1
     if labelled or (numbered and not any(str(cell).isdecimal() for cell in table.columns[first])):
         topics = {"topic": first} if first.strip() else format_option("format", "wide")
@@ -359,7 +368,14 @@ def _refuse_what_is_no_matrix(
     no_table = len(names) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
     texts = few and any(isinstance(cell, str) for name in runs for cell in table.columns[name][:1])
-    if odd or no_table or texts or (topic is None and some):
+    if (
+        topic is None and numeric and table.n_rows == 1 and table.file and not table.lines
+    ):  # {"exact": 80.1, "f1": 83.2}
+        refuse_means(table)
+    if some and topic is None:
+        hint = "put a first line into the file that names the columns: run,topic,measure,score"
+        _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
+    if odd or no_table or texts:
         _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns(table))
 
 
@@ -417,16 +433,14 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
 
 
 def hint_columns(table: Table | None = None) -> str:
-    """Return what a table should look like, for a message, with columns that it may mean."""
+    """Return what a table should look like, for a message; two columns of words and one of numbers are called by name."""
     numeric = [name for name in table.columns if table.holds_numbers(name)] if table else []
     words = [name for name in table.columns if name not in numeric] if table else []
     words.sort(key=lambda name: (plain_name(name) in TOPIC_NAMES) - (plain_name(name) in RUN_NAMES))
-    likely = dict(zip(("run", "topic", "score"), [*words[:2], *numeric[:1]], strict=False))
-    plain = (
-        len(words) > 1 and bool(numeric) and not any(letter in name for letter in ",=" for name in (*words, *numeric))
-    )
-    say = f", such as {format_columns(likely)}" if plain else f" with {format_option('columns')}"
-    return f"{NEEDED}; say what they are called{say}; gold and runs are for {format_option('read_runs')}"
+    plain = len(words) == 2 and len(numeric) == 1 and not re.search("[,=]", "".join([*words, *numeric]))
+    names = [*words, *numeric] if plain else ["NAME"] * 3
+    say = format_columns(dict(zip(("run", "topic", "score"), names, strict=True)))
+    return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
 
 
 def _is_score(name: str) -> bool:

@@ -28,7 +28,7 @@ from metaeval.measures.resolve import measure_of_label
 ALL = "all"
 """The topic of rows that sum up a run."""
 
-COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret"), ("runid", "relstring")
+COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"), ("runid", "relstring")
 """Rows that count topics and documents; and beginnings of the names of rows that hold text. Neither are measures."""
 
 Level = Literal["topics", "runs"]
@@ -167,8 +167,8 @@ class LineFormat:
         measures_first = all(names_measure(row[0]) for row in below) and not all(
             names_measure(row[at]) for row in below
         )
-        if names is None and (measures_first or {row[1] for row in below} <= {"0", "Q0"}):
-            return False  # measures stand where runs should be, or these are judgements of documents
+        if names is None and (measures_first or {row[1] for row in below} <= {"0", "Q0"} or _is_finite(below[0][at])):
+            return False  # measures stand where runs should be, or these are judgements of documents, or only scores
         order = find_order(row[1:3] for row in below if len(row) == len(self.columns))
         return names is not None or order in (None, self.columns[1:3])
 

@@ -353,9 +353,9 @@ def find_delimiter(path: files.PathLike, text: str) -> str:
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
     ','
     """
-    if files.plain_path(path).lower().endswith(".tsv"):
-        return "\t"
     lines = [line for line in text[: 1 << 20].split("\n") if line.strip()][:50]
+    if files.plain_path(path).lower().endswith(".tsv") and "\t" in lines[0]:
+        return "\t"
     for delimiter in DELIMITERS:
         some = lines[:-1] if delimiter == " " and len(lines) > 2 else lines[:2]
         rows = list(csv.reader(some, delimiter=delimiter))
@@ -375,7 +375,9 @@ def read_table(path: files.PathLike) -> Table:
     try:
         delimiter = find_delimiter(path, text)
         files.check_cells(text.count("\n") + text.count(delimiter), path)
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
+        top = text.partition("\n")[0]
+        spaced = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
+        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True, skipinitialspace=spaced)
         rows: list[list[str]] = []
         begins: list[int] = []
         for row in reader:
@@ -435,7 +437,8 @@ def _parse_plain(
     import pyarrow as pa
     from pyarrow import csv as arrow
 
-    if "" in first[1:] or len({*first}) < len(first) or not any(first):  # perhaps a title, or two rows of names
+    odd = not any(first) or any(name.startswith(" ") for name in first)
+    if odd or "" in first[1:] or len({*first}) < len(first):  # perhaps a title, or two rows of names
         return None
     names = _check_header(first, path, 1)
     repeated = [2 * len({row[j] for row in rows if j < len(row)}) < len(rows) for j in range(len(names))]
@@ -623,7 +626,8 @@ def _read_records(path: files.PathLike) -> Table:
         hint = "write the number itself, or null where there is none"
         raise DataError(problem, file=path, line=deep[name], hint=hint)
     if records and not plain:
-        raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
+        hint = 'write a list of rows: [{"run": "a", "topic": "t1", "AP": 0.5}, …]'
+        raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path, hint=hint)
     if deep:
         report_policy(f"left out what holds objects or lists, not numbers: {format_list([*deep])}", path)
     columns = {name: _as_column([record.get(name) for record in records]) for name in names if name in plain}

@@ -45,7 +45,12 @@ def lines_of(content):
 def table_of(content, delimiter):
     """Header and rows of a table; every row as long as the header, no column name twice."""
     try:
-        rows = list(csv.reader(io.StringIO(text_of(content), newline=""), delimiter=delimiter, strict=True))
+        text = text_of(content)
+        first = text.lstrip("\r\n").splitlines()[:1]
+        spaced = all(line.count(delimiter) == line.count(f"{delimiter} ") for line in first)
+        rows = list(
+            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+        )
     except csv.Error as error:
         raise Unreadable(str(error)) from None
     rows = [row for row in rows if any(cell.strip() for cell in row)]

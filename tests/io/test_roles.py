@@ -219,7 +219,9 @@ def test_a_total_that_is_the_mean_of_the_topics_is_no_topic_in_any_format_and_an
 def test_a_word_among_numbered_topics_is_no_topic(word):
     rows = [(run, topic, 0.25 * number) for run in "ab" for number, topic in enumerate(("1", "2", "3", word))]
     frame = pd.DataFrame(rows, columns=["run", "topic", "AP"])
-    with pytest.raises(DataError, match="it is the only topic that is no number"):
+    with pytest.raises(
+        DataError, match="it is the only topic without a number|its score .* is not the mean of the topics"
+    ):
         from_frame(frame)
     assert from_frame(frame[frame["topic"] != word]).topics == ("1", "2", "3")
 

@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import DataError, MetaevalError
 from metaeval.io import read_scores
+from tests.io.cases import put, read_with_notes, show as show_scores
 
 VARIANTS = int(150 * float(os.environ.get("HOSTILE_INPUTS", "1")))
 
@@ -220,3 +221,53 @@ def test_a_variant_of_a_matrix_is_read_as_it_was_written_or_asked_about_or_refus
         assert again != refusal or not variant.options or dead, f"{shown}: {refusal}"
     assert counts["read"] > 0.6 * VARIANTS, counts
     assert counts["refused"] < 0.15 * VARIANTS, counts
+
+
+# Tables as communities publish them
+
+TOPICS = ("q1", "q2", "q3", "q4", "q5")
+GRID = "topic,a,b,c,d\n" + "".join(f"{topic},0.5,0.25,0.1{n},0.7\n" for n, topic in enumerate(TOPICS))
+LONG = "run,topic,AP{}\n" + "".join(f"{run},q{n},0.{n}{{}}\n" for run in "ab" for n in (1, 2))
+AS_READ = "AP: a 0.1 0.2, b 0.1 0.2 .q1 q2."
+PUBLISHED = {
+    # a file, its content, what is read or refused, what is said of it
+    "std": ("x_ap.csv", GRID.replace("d\n", "Std\n"), "AP: a .* b .* c ", "1 column not used: Std"),
+    "std of a run": ("x_ap.csv", GRID.replace("b,", "a_std,", 1), "AP: a .* c .* d ", "1 column not used: a_std"),
+    "rank": ("x.csv", LONG.format(",Rank", *[",1"] * 4), AS_READ, "1 column not used: Rank"),
+    "interval": ("x.csv", LONG.format(",ci_low", *[",0.05"] * 4), AS_READ, "1 column not used: ci_low"),
+    "rank first": ("x_ap.csv", "rank,system,t1,t2\n1,a,0.5,0.25\n2,b,0.25,0.5\n", "one number a run", ""),
+    "sum": ("x_ap.csv", f"{GRID}Sum,2.5,1.25,0.6,3.5\n", "topic Sum, measure AP: it has the name of a total", ""),
+    "best": ("x_ap.csv", f"{GRID}Best,0.5,0.25,0.14,0.7\n", "AP: a ", "topic Best: it is the only topic without a number"),
+    "macro": ("x_ap.csv", f"{GRID}Macro Avg.,0.5,0.25,0.12,0.7\n", "AP: a ", "the means over topics, .* Macro Avg."),
+    "scale": ("x_ap.csv", GRID.replace("0.7", "70.5"), "AP: a ", "AP is at most 1 for run a, .* 70.5 for others, such as d"),
+    "bold": ("x_ap.csv", GRID.replace("0.7", "**0.7**"), "run d, topic q1, measure AP: the score '..0.7..' is not", ""),
+    "LaTeX": ("x_ap.csv", GRID.replace("0.7", r"\textbf{0.7}"), "run d, topic q1, measure AP: the score", ""),
+    "spaces": ("x.csv", LONG.format(*[""] * 5).replace(",", ", "), AS_READ, ""),
+    "commas in .tsv": ("x.tsv", LONG.format(*[""] * 5), AS_READ, ""),
+    "folds": ("x.csv", "run,topic,fold1,fold2\na,t,0.5,0.25\nb,t,1,0.5\n", "fold1, fold2 are called as repeats are", ""),
+    "totals": ("x.json", '{"exact": 80.1, "f1": 83.2}', "one number a run and no topics", ""),
+    "nested": ("x.json", '{"a": {"t1": {"AP": 0.5}}}', "only objects, lists or nothing .write a list of rows", ""),
+    "a table of runs": ("x.csv", "name,AP,nDCG\na,0.5,0.75\nb,0.25,0.5\n", "one number a run and no topics", ""),
+    "no names": ("x.csv", "a,q1,AP,0.5\nb,q1,AP,0.25\n", "its first line holds scores, not names of columns", ""),
+    "only scores": ("x.txt", "0.5 0.25 0.75 1\n0.25 0.5 1 0\n", "its format cannot be detected", ""),
+    "battles": ("x.csv", "id,model_a,model_b,winner\n1,x,y,x\n2,y,z,z\n", "columns={'run': 'NAME', 'topic': 'NAME'", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "found", "said"), PUBLISHED.values(), ids=PUBLISHED)
+def test_tables_as_communities_publish_them_are_read_or_refused_with_a_reason(name, content, found, said, tmp_path):
+    path = put(tmp_path, {name: content})
+    if re.match(r"AP: a ", found):
+        scores, notes = read_with_notes(read_scores, path)
+        assert re.match(found, show_scores(scores))
+        assert re.search(said, notes) if said else not notes
+        return
+    with pytest.raises(DataError, match=found):
+        read_scores(path)
+
+
+def test_a_folder_with_a_table_of_measures_for_each_run_is_not_taken_for_one_of_measures(tmp_path):
+    folder = put(tmp_path, {f"f/{run}.csv": "qid,faithfulness,relevancy\nq1,0.5,0.25\n" for run in ("x", "y")}) / "f"
+    with pytest.raises(DataError, match="is each file a measure, or a run .*format=wide"):
+        read_scores(folder)
+    assert read_scores(folder, format="wide").runs == ("faithfulness", "relevancy")
