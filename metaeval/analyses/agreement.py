@@ -289,7 +289,7 @@ def agreement(
     ]
     sides, estimates = zip(*compared, strict=True)
     pooled = [
-        pool_estimates(statistic, each, min(sizes), alpha=alpha, confidence=confidence, margin=margin, over=over)
+        pool_estimates(statistic, each, min(sizes), alpha=alpha, confidence=confidence, margin=margin)
         for statistic, *each in zip(asked, *estimates, strict=True)
     ]
     test: dict[str, Any] = {"n_bootstrap": 0, "n_permutations": n_permutations, "alpha": alpha, "seed": seed}

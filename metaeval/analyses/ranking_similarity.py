@@ -182,7 +182,7 @@ def ranking_similarity(
         interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=True)
         low, high = interval(confidence=confidence)
         least, _ = interval(confidence=max(2 * confidence - 1, 0.0))
-    words = judge_level(taus, Ends(low, high), Ends(least, high), margin, n_topics)
+    words = judge_level(Ends(low, high), Ends(least, high), margin)
     names = np.array([str(measure) for measure in measures], dtype=object)
     pairs = {"measure_1": names[first], "measure_2": names[second], "tau": taus, "low": low, "high": high}
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}

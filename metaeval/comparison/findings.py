@@ -32,7 +32,7 @@ from metaeval.comparison.results import ComparisonResults, find_once, find_posit
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
-from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, Ends, judge_level
+from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE
 
 Outcome = Literal["holds", "does not hold", "cannot tell"]
 """What a rule can come to."""
@@ -512,11 +512,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     ]
     n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
     contradicted = int((found > 0).sum())
-    ends = Ends(np.array([near.tau_low]), np.array([near.tau_high]))
-    topics = min(len(study.scores.topics) for study in comparison.collections)
     alike = is_alike(near)
-    word = "" if alike or not near.tau_low <= near.tau_high else judge_level([near.tau], ends, ends, ALIKE, topics)[0]
-    enough = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         denied = second.others.loc[rest.index[tied]]
@@ -536,8 +532,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (near.tau_high < ALIKE and contradicted == n > 1,
          f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
         (near.tau_high < ALIKE, f"Ranks runs unlike {facts.name()}{', and contradicts most' * (2 * contradicted > n > 2)}"),
-        (":" not in word, f"Borderline: more topics would hardly tell whether it ranks like {title}"),
-        (True, f"Undecided whether it ranks like {title}. By extrapolation, {enough}"),
+        (True, f"Undecided: these topics do not tell whether it ranks like {title}"),
     )  # fmt: skip
 
 

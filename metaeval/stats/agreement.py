@@ -18,7 +18,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats import run_agreement, topic_agreement
 from metaeval.stats.arrays import FloatArray, IntArray, divide, round_scaled, scale_scores
-from metaeval.stats.intervals import CROSSED_TRIALS, Ends, Over, centre_interval, judge_difference, pool, vary_runs
+from metaeval.stats.intervals import CROSSED_TRIALS, Ends, centre_interval, judge_difference, pool, vary_runs
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.resampling import add_by_cluster, pool_clusters, weigh_by_topic
 from metaeval.stats.run_agreement import RunStatistic, settle_ties
@@ -342,9 +342,8 @@ class StatisticAgreement:
 
 
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int,
-    *, alpha: float, confidence: float, margin: float, over: Over,
-) -> StatisticAgreement:  # fmt: skip
+    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int, *, alpha: float, confidence: float, margin: float
+) -> StatisticAgreement:
     """Pool one statistic over collections, the smallest of `n_topics`: pairs of runs are added, others averaged."""
     share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])
     n_trials = min(len(each.drawn) for each in estimates)
@@ -368,7 +367,7 @@ def pool_estimates(
         for level in (confidence, max(2 * confidence - 1, 0.0))
     )
     gap, margin = size * gap, size * margin
-    words = judge_difference(gap, Ends(*two_sided), Ends(*one_sided), margin, n_topics, over)
+    words = judge_difference(Ends(*two_sided), Ends(*one_sided), margin)
     p_values = swap_p_values(mean.observed, mean.exchanged)
     return StatisticAgreement(
         statistic.name, statistic.title, mean.value, mean.observed, low, high,

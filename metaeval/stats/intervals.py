@@ -37,8 +37,6 @@ CROSSED_TRIALS = 30  # resamples of topics on which each run is left out, for wh
 
 LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
 
-FEASIBLE = 100  # times as many topics as there are that somebody may still collect: more are not named
-
 
 def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> str:
     """Return why no interval is given for so few runs or topics; empty if one is."""
@@ -204,62 +202,21 @@ class Ends(NamedTuple):
     high: FloatArray
 
 
-def judge_difference(
-    difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int, over: Over = "topics"
-) -> list[str]:
-    """Return in a word what is known of each difference, and how many topics would decide what is not.
+def judge_difference(two_sided: Ends, one_sided: Ends, margin: float) -> list[str]:
+    """Return in a word what is known of each difference.
 
     `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
-    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. An interval is taken to become
-    narrower as the root of the number of topics, or, if it speaks of other runs too, of runs and topics.
+    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval.
     """
-    words = []
-    gaps = np.atleast_1d(np.asarray(difference, dtype=np.float64))
-    for gap, low, high, least, most in zip(gaps, *two_sided, *one_sided, strict=True):
-        if not low <= high:
-            words.append(UNDECIDED)
-        elif -margin < least and most < margin:
-            words.append(LIKE)
-        elif low > 0 or high < 0:
-            words.append(DIFFERS)
-        elif least > -margin:
-            words.append(NO_WORSE)
-        elif most < margin:
-            words.append(NO_BETTER)
-        else:
-            room = [(margin - abs(gap), (most - least) / 2), (abs(gap), (high - low) / 2)]
-            times = [(reach / space) ** 2 for space, reach in room if space > 0]
-            words.append(_say_undecided(min(times, default=np.inf), n_topics, over))
-    return words
+    (low, high), (least, most) = two_sided, one_sided
+    known = [(-margin < least) & (most < margin), (low > 0) | (high < 0), least > -margin, most < margin]
+    words = np.select(known, [LIKE, DIFFERS, NO_WORSE, NO_BETTER], UNDECIDED)
+    return np.where(low <= high, words, UNDECIDED).tolist()
 
 
-def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int) -> list[str]:
+def judge_level(two_sided: Ends, one_sided: Ends, level: float) -> list[str]:
     """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it."""
-    words = []
-    values = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    for number, low, high, least in zip(values, *two_sided, one_sided.low, strict=True):
-        if not low <= high:
-            words.append(UNDECIDED)
-        elif least >= level:
-            words.append(LIKE)
-        elif high < level:
-            words.append(DIFFERS)
-        else:
-            space = abs(number - level)
-            words.append(_say_undecided(((high - low) / 2 / space) ** 2 if space > 0 else np.inf, n_topics, "topics"))
-    return words
-
-
-def _say_undecided(times: float, n_topics: int, over: Over) -> str:
-    """Return that so many times the topics would decide, with two digits; not where that is too many, or no more than now."""
-    if not 1.001 < times < FEASIBLE:
-        return UNDECIDED
-    if over != "topics":
-        parts = 10 if times < 10 else 1
-        return f"{UNDECIDED}: about {np.ceil(parts * times - 1e-9) / parts:g} times the runs and topics would decide"
-    number = n_topics * times
-    scale = 10 ** max(0, len(str(int(number))) - 2)
-    return f"{UNDECIDED}: about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"
+    return np.select([one_sided.low >= level, two_sided.high < level], [LIKE, DIFFERS], UNDECIDED).tolist()
 
 
 def interval_of_pearson(x: FloatArray, y: FloatArray) -> tuple[float, float, float]:

@@ -280,7 +280,7 @@ class Variation:
         first, second = np.triu_indices(len(power), 1)
         gap, levels = power[first] - power[second], (self.confidence, max(2 * self.confidence - 1, 0.0))
         ends, one_sided = (intervals.Ends(*self.find_difference_ends(power, level)) for level in levels)
-        return gap, ends, intervals.judge_difference(gap, ends, one_sided, margin, self.n)
+        return gap, ends, intervals.judge_difference(ends, one_sided, margin)
 
 
 def vary_over_topics(
