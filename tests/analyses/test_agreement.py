@@ -162,12 +162,6 @@ def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):
     assert (found.low < 0.99).all()
 
 
-def test_another_measure_moves_no_number(scores, found):
-    alone = agreement(scores.sel(measures=["good", "MQM"]), reference="MQM", n_permutations=200, n_bootstrap=200)
-    for what in ("values", "low", "high"):
-        np.testing.assert_allclose(getattr(alone, what)[:, 0], getattr(found, what)[:, 0], rtol=1e-12)
-
-
 @pytest.mark.parametrize(("measure", "direction", "sign"), [("good", "higher", 1), ("cost", "lower", -1)])
 def test_scores_of_whole_runs_stand_for_the_mean_in_statistics_of_runs_only(scores, measure, direction, sign):
     given, stated = np.arange(11.0), {f"{direction}_is_better": measure}

@@ -1,40 +1,33 @@
 """Ranks of runs, what significant differences say of them, and the leaderboard."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
 
 import metaeval as me
 from metaeval.stats import letters
-from tests.analyses.made import claim_by_letters, label, run_command
+from tests.analyses.made import claim_by_letters, label
 
 
-def make_scores(n_runs=9, n_topics=30, seed=0, names=None):
+def make_scores(n_runs=9, n_topics=30, seed=0):
     rng = np.random.default_rng(seed)
     quality = np.linspace(0.2, 0.8, n_runs)[:, None, None]
     values = quality + rng.normal(0, 0.15, (n_runs, n_topics, 1)) * [[[1.0, 3.0]]]
-    return label(values, ["AP", "NMD"], runs=names or [f"r{r}" for r in range(n_runs)])
+    return label(values, ["AP", "NMD"], runs=[f"r{r}" for r in range(n_runs)])
 
 
-def make_power(n_runs=9, n_topics=30, seed=0, test="randomised-tukey-hsd", names=None):
-    return me.discriminative_power(make_scores(n_runs, n_topics, seed, names), test=test, n_permutations=300)
+def make_power(n_runs=9, seed=0, test="randomised-tukey-hsd"):
+    return me.discriminative_power(make_scores(n_runs, seed=seed), test=test, n_permutations=300)
 
 
-@pytest.mark.parametrize(("words", "options"), [([], {}), (["--test", "paired-t"], {"test": "paired-t"})])
-def test_python_and_the_command_line_rank_by_one_test(tmp_path, capsys, monkeypatch, words, options):
-    """Without a word it is bootstrap-t, whose errors do not depend on runs that vary more than others."""
+@pytest.mark.parametrize("options", [{}, {"test": "paired-t"}])
+def test_scores_are_ranked_as_their_power_is(options):
+    """Unless asked by bootstrap-t, whose errors do not depend on runs that vary more than others."""
     scores = make_scores()
-    scores.to_frame().to_csv(tmp_path / "made.csv", index=False)
-    file = str(tmp_path / "made.csv")
-    _, out, _ = run_command(["ranks", file, "-B", "300", "--format", "json", *words], monkeypatch, capsys)
-    printed = json.loads(out)
-    ranks = me.run_ranks(me.io.read_scores(file), n_permutations=300, **options)
-    assert ranks.test == options.get("test", "bootstrap-t") == printed["settings"]["test"]
-    rows = [(row["measure"], row["run"], row["low"], row["high"]) for row in printed["rows"]]
-    assert rows == [(row.measure, row.run, row.low, row.high) for row in ranks.to_frame().itertuples()]
-    power = me.discriminative_power(me.io.read_scores(file), test=ranks.test, n_permutations=300)
+    ranks = me.run_ranks(scores, n_permutations=300, **options)
+    assert ranks.test == options.get("test", "bootstrap-t") == ranks.to_dict()["settings"]["test"]
+    power = me.discriminative_power(scores, test=ranks.test, n_permutations=300)
     same = ["measure", "run", "mean", "rank", "low", "high", "letters"]
     assert me.run_ranks(power).to_frame()[same].equals(ranks.to_frame()[same])
 
