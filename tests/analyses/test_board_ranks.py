@@ -14,7 +14,7 @@ import metaeval as me
 from metaeval.data.scores import PartialScores
 from metaeval.errors import MetaevalError
 from metaeval.io import read_collections
-from tests.analyses.made import claim_by_letters, label
+from tests.analyses.made import claim_by_letters, draw_graded, label
 
 FILE = Path(os.environ.get("METAEVAL_DATA", "")) / "evals" / "livebench" / "livebench_13012025.parquet"
 needs_livebench = pytest.mark.skipif(not FILE.is_file(), reason="needs evals/ in the folder that METAEVAL_DATA names")
@@ -22,15 +22,11 @@ AGGREGATES = ["mean", "win-rate", "borda"]
 
 
 def make_tasks(n_runs=6, sizes=(20, 30, 25), seed=0, steps=0.3, measure="accuracy"):
-    rng = np.random.default_rng(seed)
-    quality = steps * np.arange(n_runs)[::-1]
-    return [
-        label(
-            quality[:, None] + rng.standard_normal((n_runs, size)), [me.Measure(measure, higher_is_better=True)],
-            f"task{number}", topics=[f"{number}-{topic}" for topic in range(size)],
-        )
-        for number, size in enumerate(sizes)
-    ]  # fmt: skip
+    """Tasks of which the first run is the best."""
+    measures, worst = [me.Measure(measure, higher_is_better=True)], -steps * (n_runs - 1)
+    tasks = [draw_graded(n_runs, size, [1], 9 * seed + number, worst) for number, size in enumerate(sizes)]
+    topics = [[f"{number}-{topic}" for topic in range(size)] for number, size in enumerate(sizes)]
+    return [label(task, measures, f"task{n}", topics=topics[n]) for n, task in enumerate(tasks)]
 
 
 def rank(tasks, **options):

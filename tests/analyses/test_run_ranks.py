@@ -7,14 +7,13 @@ import pytest
 
 import metaeval as me
 from metaeval.stats import letters
-from tests.analyses.made import claim_by_letters, label
+from tests.analyses.made import claim_by_letters, draw_graded, label
 
 
-def make_scores(n_runs=9, n_topics=30, seed=0):
-    rng = np.random.default_rng(seed)
-    quality = np.linspace(0.2, 0.8, n_runs)[:, None, None]
-    values = quality + rng.normal(0, 0.15, (n_runs, n_topics, 1)) * [[[1.0, 3.0]]]
-    return label(values, ["AP", "NMD"], runs=[f"r{r}" for r in range(n_runs)])
+def make_scores(n_runs=9, seed=0):
+    return label(
+        draw_graded(n_runs, 30, [0.15, 0.45], seed, best=0.6), ["AP", "NMD"], runs=[f"r{r}" for r in range(n_runs)]
+    )
 
 
 def make_power(n_runs=9, seed=0, test="randomised-tukey-hsd"):

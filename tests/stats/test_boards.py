@@ -68,8 +68,19 @@ def rank_countries(alpha):
 
 def test_rank_sets_of_countries_are_those_that_were_published():
     """The R package csranks, by the authors of the method, prints them in its vignette "Inference for Ranks"."""
-    expected = ["Belgium", "Canada", "Denmark", "Estonia", "Finland", "Japan", "Korea", "Netherlands", "Poland"]
-    expected += ["Slovenia", "Switzerland"]
+    expected = [
+        "Belgium",
+        "Canada",
+        "Denmark",
+        "Estonia",
+        "Finland",
+        "Japan",
+        "Korea",
+        "Netherlands",
+        "Poland",
+        "Slovenia",
+        "Switzerland",
+    ]
     strict, usual, lenient = map(rank_countries, (0.05, 0.1, 0.25))
     for sets in (strict, usual):
         found = {name for name, (low, _) in sets.items() if low <= 5}
@@ -187,7 +198,6 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     for factor in (2.0**-900, 2.0**900):
         again = np.transpose(interval_of_means(values * factor, confidence=0.9))
         np.testing.assert_allclose(again / factor, expected)
-    rng = np.random.default_rng(1)
     single = (rng.random((3, 20)) < [[0.5], [0.9], [2.0]]).astype(float)
     codes = np.repeat(np.arange(20), 4)
     low, high = interval_of_means(single[:, codes], pooled=pool_clusters(single[:, codes], codes))
@@ -195,7 +205,6 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     assert (low[0], high[0]) == pytest.approx(tuple(expected))
     assert (low[2], high[2]) == pytest.approx(tuple(binomtest(20, 20).proportion_ci(0.95)))
     assert high.max() <= 1
-    rng = np.random.default_rng(3)
     tasks = [rng.normal(size=(3, 9)), 3 * rng.normal(size=(3, 30))]
     expected = [ttest_ind(a, -b, equal_var=False).confidence_interval(0.95) for a, b in zip(*tasks, strict=True)]
     found = interval_of_tasks(tasks, [None, None], np.ones(2))
