@@ -68,19 +68,8 @@ def rank_countries(alpha):
 
 def test_rank_sets_of_countries_are_those_that_were_published():
     """The R package csranks, by the authors of the method, prints them in its vignette "Inference for Ranks"."""
-    expected = [
-        "Belgium",
-        "Canada",
-        "Denmark",
-        "Estonia",
-        "Finland",
-        "Japan",
-        "Korea",
-        "Netherlands",
-        "Poland",
-        "Slovenia",
-        "Switzerland",
-    ]
+    expected = ["Belgium", "Canada", "Denmark", "Estonia", "Finland", "Japan", "Korea", "Netherlands", "Poland"]
+    expected += ["Slovenia", "Switzerland"]
     strict, usual, lenient = map(rank_countries, (0.05, 0.1, 0.25))
     for sets in (strict, usual):
         found = {name for name, (low, _) in sets.items() if low <= 5}
