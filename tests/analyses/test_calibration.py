@@ -76,7 +76,7 @@ def test_counts_are_those_of_a_loop():
         assert (found.false[study], found.found[study], found.differing[study]) == expected
 
 
-def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
+def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_is_a_test_that_does_not():
     result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
     assert result.rows["errs"].tolist() == [True, False]
     assert result.answer().startswith("Use bootstrap-t with care (6 runs, fewer than 10): false alarms in ")
@@ -85,14 +85,8 @@ def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
     assert (result.rows["error"] <= result.rows["high"]).all()
     assert result.rows["difference"][0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
     assert 0.2 < result.rows["power"][1] < 0.9
-
-
-def test_another_test_is_recommended_where_the_first_fails():
-    result = calibrate_tests(
-        make_scores(), tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=50, n_jobs=1
-    )
-    others = replace(result, rows=result.rows.assign(errs=[True, False]))
-    assert others.answer().startswith("Use paired-t with care (6 runs, fewer than 10):")
+    others = replace(result, rows=result.rows.assign(errs=[False, True]))
+    assert others.answer().startswith("Use randomised-tukey-hsd with care (6 runs, fewer than 10):")
     every = replace(result, rows=result.rows.assign(errs=True))
     assert every.answer().startswith("Every test raises too many false alarms in ")
 

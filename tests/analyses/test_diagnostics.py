@@ -141,12 +141,6 @@ def test_over_several_collections_only_runs_equal_in_all_are_left_out(scores):
     assert [one.left_out for one in result.diagnostics] == [("e",), ("e",)]
 
 
-def test_when_only_equal_runs_are_left_that_is_said():
-    values = np.repeat(np.random.default_rng(14).random((1, 9, 2)), 3, axis=0)
-    with pytest.raises(MetaevalError, match="holds 1 run; at least 2"):
-        me.discriminative_power(make(values, list("abc")), distinct_runs=True)
-
-
 @pytest.mark.parametrize("test", ["paired-randomisation", "paired-bootstrap"])
 def test_too_few_trials_for_a_correction_are_refused_with_the_number_that_would_do(scores, test):
     with pytest.raises(MetaevalError, match="719 trials are the least.*n_permutations=7190 would do"):

@@ -14,6 +14,7 @@ SCORES = label(np.random.default_rng(5).random((8, 40, 3)), NAMES, "c")
 ONE, FEW = SCORES.sel(measures="NMD"), {"n_permutations": 50, "n_bootstrap": 0}
 TASKS = [replace(ONE, collection=f"task{number}") for number in range(3)]
 ONE_RUN = [*TASKS[:2], TASKS[2].sel(runs=["r00"])]
+EQUAL = label(np.repeat(SCORES.values[:1], 3, axis=0), NAMES)
 POWER = me.discriminative_power(SCORES, **FEW)
 
 
@@ -33,7 +34,6 @@ OUT_OF_RANGE = [
     (me.discriminative_power, {"n_permutations": 10.5, "alpha": 0, "n_jobs": 0}),
     (me.topic_set_size, {"target": 2}),
     (me.board_ranks, {"n_bootstrap": 10}),
-    (me.robustness, {"distinct_runs": 3}),
     (agree, {"distinct_runs": 3}),
 ]
 OPTIONS = [
@@ -78,6 +78,8 @@ CALLS = [
     (lambda: me.significance_contradictions([SCORES]), "take Scores, not list"),
     (lambda: me.compare_qrels({}), "takes JudgedRuns, not dict"),
     (lambda: me.robustness([SCORES]), "at least two"),
+    (lambda: me.robustness([SCORES, SCORES], distinct_runs=3), "distinct_runs is 3; it is True or False"),
+    (lambda: me.discriminative_power(EQUAL, distinct_runs=True), "holds 1 run; at least 2"),
     (lambda: me.robustness(SCORES.sel(runs=["r00", "r01"])), "holds 2 runs; at least 3 are needed"),
     (lambda: me.discriminative_power(SCORES.sel(runs=["r00"])), "holds 1 run; at least 2"),
     (lambda: me.discriminative_power(SCORES.sel(topics=["0"])), "holds 1 topic; at least 2"),

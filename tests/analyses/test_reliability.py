@@ -49,16 +49,6 @@ def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
     assert found.rows[["topics", "generalisability"]].to_numpy().tolist() == [[2, 1]]
 
 
-def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(scores):
-    values = np.array(scores.values)
-    values[1] = values[0]
-    values[2] += np.random.default_rng(2).normal(0, 1, values[2].shape)
-    odd = replace(scores, values=values)
-    (note,) = me.topic_set_size(odd, n_bootstrap=0).notes()
-    assert "2 of 12 runs have the same scores" in note
-    assert any("Tukey" in note for note in me.discriminative_power(odd, n_permutations=20).notes())
-
-
 @pytest.mark.parametrize("exponent", [-400, 0, 400])
 def test_variances_grow_with_the_square_of_the_unit_and_neither_order_nor_other_measures_move_a_number(
     scores, exponent
