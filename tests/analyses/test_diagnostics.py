@@ -122,7 +122,7 @@ def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(score
     assert found.to_frame().equals(analysis(keep_distinct(scores), **options).to_frame())
 
 
-def test_what_follows_from_power_carries_its_diagnostics(scores):
+def test_what_follows_from_power_carries_its_diagnostics_and_over_collections_runs_equal_in_all_are_left_out(scores):
     power = me.discriminative_power(scores, n_permutations=50, distinct_runs=True)
     other = me.discriminative_power(make(scores.values + 1, scores.runs, "other"), n_permutations=50)
     for result in (me.significance_overlap(power), me.significance_contradictions(power)):
@@ -132,9 +132,6 @@ def test_what_follows_from_power_carries_its_diagnostics(scores):
     assert pooled.notes() == [*power.notes(), *other.notes()]
     assert pooled.to_frame()["mc_se"].tolist() == pytest.approx(np.hypot(power.rows["mc_se"], other.rows["mc_se"]))
     assert "±" in pooled.to_table().frame
-
-
-def test_over_several_collections_only_runs_equal_in_all_are_left_out(scores):
     values = scores.values.copy()
     values[1, 0] += 0.25  # z differs here, e and c are the same in both
     result = me.robustness([scores, make(values, scores.runs, "other")], distinct_runs=True)

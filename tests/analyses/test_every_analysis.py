@@ -169,9 +169,6 @@ EXPORTED = {
 }  # fmt: skip
 """What CSV files and JSON hold besides `rows`."""
 
-DRAWN = ("DiscriminativePower", "RunRanks", "RankingSimilarity", "BaselinePreference")
-"""A result of each kind of chart."""
-
 
 def ask_all():
     scores = make_scores(12)
@@ -199,7 +196,12 @@ def test_every_result_says_what_it_is_shows_and_exports_itself_and_is_the_same_o
             assert list(frame.columns)[: len(columns)] == list(columns)
             rows = pd.DataFrame(exported["details"][detail], columns=frame.columns)
             pd.testing.assert_frame_equal(rows, frame, check_dtype=False, check_exact=True)
-        if name in DRAWN:
+        if name in (
+            "DiscriminativePower",
+            "RunRanks",
+            "RankingSimilarity",
+            "BaselinePreference",
+        ):  # a kind of chart each
             suffixes = (".pdf", ".png", ".svg") if number == 0 else (".svg",)
             drawn = [
                 [path.read_bytes() for path in save_figure(one.plot(), tmp_path / folder, name, suffixes)]

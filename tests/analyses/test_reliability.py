@@ -35,16 +35,13 @@ def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
     assert (few["V_E2_high"] / few["V_E2_low"] > known["V_E2_high"] / known["V_E2_low"]).all()
 
 
-def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise():
+def test_runs_that_differ_by_nothing_need_infinitely_many_topics_and_by_the_same_on_every_topic_the_fewest():
     values = np.random.default_rng(1).normal(0, 1, (4, 6))
     found = me.topic_set_size(label(values - values.mean(axis=1, keepdims=True), ["AP"]))
     assert np.isinf(found.rows["generalisability"][0])
     assert found.rows["coefficient"][0] == 0
     assert "No interval" in found.to_table().whole_caption
     assert "∞" in found.to_text()
-
-
-def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
     found = me.topic_set_size(label(np.add.outer([0.1, 0.2], np.linspace(0, 1, 5)), ["AP"]))
     assert found.rows[["topics", "generalisability"]].to_numpy().tolist() == [[2, 1]]
 
