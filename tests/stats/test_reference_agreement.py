@@ -56,11 +56,9 @@ def plain_statistics(scores, reference):
     return found | {name: np.nan if constant else of(scores, reference).statistic for name, of in of_scipy.items()}
 
 
-CASES = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
-
-
 def test_statistics_of_runs_are_those_of_scipy_and_of_loops_and_rounding_makes_no_difference():
-    for scores, reference in CASES:
+    cases = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
+    for scores, reference in cases:
         found, expected = run_statistics(scores, reference, WHICH), plain_statistics(scores, reference)
         np.testing.assert_allclose([found[name] for name in WHICH], [expected[name] for name in WHICH], atol=1e-12)
     scores = settle_ties(np.array([[0.1 + 0.2], [0.3], [0.4]]))[:, 0]
