@@ -89,14 +89,13 @@ def test_a_resample_repeats_topics_negative_estimates_are_0_and_what_is_not_sepa
     assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
-@pytest.mark.parametrize(
-    ("shape", "third", "tolerance"),
-    [
-        ((8, 12, 1), "repeat", 1e-6),
-        ((6, 10, 3), "repeat", 1e-6),
-        pytest.param((6, 8, 5), "judge", 1e-4, marks=pytest.mark.nightly),
-    ],
-)
+BALANCED = [
+    ((8, 12, 1), "repeat", 1e-6), ((6, 10, 3), "repeat", 1e-6),
+    pytest.param((6, 8, 5), "judge", 1e-4, marks=pytest.mark.nightly),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "third", "tolerance"), BALANCED)
 def test_balanced_tables_agree_with_statsmodels(shape, third, tolerance):
     scores, facets = simulate(*shape, third=third)
     crossed = {name: codes for name, codes in facets.items() if name != "repeat"}
