@@ -342,7 +342,13 @@ class StatisticAgreement:
 
 
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], n_topics: int, *, alpha: float, confidence: float, margin: float
+    statistic: Statistic,
+    estimates: Sequence[Estimate],
+    n_topics: int,
+    *,
+    alpha: float,
+    confidence: float,
+    margin: float,
 ) -> StatisticAgreement:
     """Pool one statistic over collections, the smallest of `n_topics`: pairs of runs are added, others averaged."""
     share = np.array([each.n_pairs if statistic.kind == "pairwise_accuracy" else 1.0 for each in estimates])

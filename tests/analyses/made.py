@@ -49,12 +49,6 @@ def ask_everything(scores):
         yield me.coverage(scores, reference=str(scores.measures[0]), n_bootstrap=20)
 
 
-def claim_by_letters(ranks):
-    """Return the ends of the ranks of runs, the best first, if runs that share no letter differ."""
-    apart = np.triu([[not set(one) & set(two) for two in ranks["letters"]] for one in ranks["letters"]])
-    return (1 + apart.sum(axis=0)).tolist(), (len(ranks) - apart.sum(axis=1)).tolist()
-
-
 def run_command(words, monkeypatch, capsys):
     """Run a command in this process and return its status and what it printed."""
     monkeypatch.setattr("sys.argv", ["metaeval", *map(str, words)])

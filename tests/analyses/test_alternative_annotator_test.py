@@ -178,6 +178,12 @@ def test_people_with_few_items_are_not_testable_and_said_so():
         alternative_annotator_test(make(items=20, gaps=0.0))
 
 
+def test_intervals_of_rho_hold_it_and_are_drawn():
+    found = alternative_annotator_test(make(), n_bootstrap=100)
+    assert found.rows["rho"].between(found.rows["rho_low"], found.rows["rho_high"]).all()
+    assert len(found.plot().axes) == 1
+
+
 def test_gold_of_several_people():
     names = {"annotators": list("abc"), "judges": ["j"], "items": ["x", "y"], "topics": ["t", "t"]}
     given = Annotations([[0, 2], [0, -1], [2, 1]], [[[1, 0, 0], [0, 1, 3]]], classes=range(3), **names)

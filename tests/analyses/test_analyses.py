@@ -34,11 +34,13 @@ def power(scores):
 
 
 @pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
-def test_similarity_is_scipys_tau_with_the_directions_of_measures(scores, variant):
+def test_similarity_is_scipys_tau_with_the_directions_of_measures_and_one_without_is_named(scores, variant):
     means = scores.means() * [1, -1, -1]
     frame = me.ranking_similarity(scores, tau=variant, n_bootstrap=0).to_frame()
     for one, two in (("Accuracy", "NMD"), ("NMD", "RNOD"), ("Accuracy", "RNOD")):
         assert frame.loc[one, two] == pytest.approx(scipy.stats.kendalltau(means[one], means[two]).statistic)
+    with pytest.warns(DirectionWarning, match="cost"):
+        me.ranking_similarity(label(draw_graded(4, 5, [1, 1]), ["cost", "NMD"]), n_bootstrap=0)
 
 
 def test_the_reference_of_a_one_sided_correlation_is_the_row(scores):
@@ -63,11 +65,6 @@ def test_intervals_of_tau_hold_it_narrow_with_more_topics_and_are_certain_where_
     assert without.pairs["low"].isna().all()
     assert "needs 10 runs and 25 topics to cover what it claims; there are 8 and 40" in without.to_text()
     assert not me.ranking_similarity(scores, n_bootstrap=0).no_interval
-
-
-def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said():
-    with pytest.warns(DirectionWarning, match="cost"):
-        me.ranking_similarity(label(draw_graded(4, 5, [1, 1]), ["cost", "NMD"]), n_bootstrap=0)
 
 
 def test_v_e2_and_effect_sizes_of_consistency_are_those_of_the_trial_by_measure_matrix(scores):
@@ -199,15 +196,12 @@ def test_a_contradiction_names_who_says_what():
     assert ("NMD", "Accuracy", "r00", "r02") in set(pairs.itertuples(index=False, name=None))
 
 
-def test_wins_losses_ties_and_quadrants_of_a_run_and_a_baseline_are_those_by_hand():
+def test_wins_and_quadrants_of_a_run_and_a_baseline_are_those_by_hand_and_pearson_of_deltas_is_scipys(scores):
     values = np.array([[[0.1, 0.9], [0.4, 0.2], [0.3, 0.3]], [[0.2, 0.5], [0.4 + 1e-12, 0.1], [0.1, 0.4]]])
     found = me.baseline_preference(label(values, TWO), "r00", "r01")
     assert found.to_frame().to_numpy().tolist() == [[1, 1, 1], [1, 2, 0]]
     row = found.quadrants().iloc[0]
     assert (row["second"], row["fourth"]) == (1, 1)
-
-
-def test_pearson_of_deltas_and_its_interval_are_scipys_where_they_vary(scores):
     found = me.baseline_preference(scores, "r00", "r07")
     row = found.quadrants().set_index(PAIR).loc[tuple(TWO)]
     expected = scipy.stats.pearsonr(found.deltas[:, 1], found.deltas[:, 2])

@@ -4,18 +4,20 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval as me
 from tests.analyses.made import label, relabel
+
+PEOPLE = {"reference": "people", "n_permutations": 50}
 
 
 @pytest.fixture(scope="module")
 def scores():
     """Two measures that see quality through little noise, one through much, and people."""
     rng = np.random.default_rng(0)
-    quality = np.linspace(0, 1, 12)[:, None]
-    values = [quality + rng.normal(0, size, (12, 40)) for size in (0.2, 0.3, 3.0, 0.1)]
+    values = [np.linspace(0, 1, 12)[:, None] + rng.normal(0, size, (12, 40)) for size in (0.2, 0.3, 3.0, 0.1)]
     return label(np.stack(values, axis=-1), ["sharp", "fair", "dull", "people"], higher_is_better=True)
 
 
@@ -24,50 +26,33 @@ def test_answers_say_what_was_put_in(scores):
     power, ranks = me.discriminative_power(three, n_permutations=300), me.run_ranks(three, n_permutations=300)
     single = me.run_ranks(scores.sel(measures="dull"), n_permutations=300)
     found, firsts = power.significant.sum(axis=1)[0], ranks.summary()["near_first"].tolist()
+    halves, needed = me.split_half_consistency(three, n_trials=50), me.topic_set_size(three, n_bootstrap=0)
     overlap, covered = me.significance_overlap(power), me.coverage(scores, reference=["people"])
     least, *_, most = sorted(f"{100 * share:.0f} %" for share in overlap.to_frame()["sso"])
-    needed = me.topic_set_size(three, n_bootstrap=0)
-    topics = needed.rows["topics"]
+    share, topics = covered.rows["coverage"][1], needed.rows["topics"]
+    leader, two = single.to_frame()["run"].iloc[0], three.sel(measures=["sharp", "fair"])
     for result, sentence in [
         (power, f"sharp finds most differences ({found} of 66 pairs of runs), clearly more than dull."),
         (me.ranking_similarity(three), "sharp and fair rank runs most alike (τ_a …"),
-        (me.ranking_similarity(three.sel(measures=["sharp", "dull"])), "The rankings of sharp and dull have τ_a …"),
-        (
-            me.split_half_consistency(three, n_trials=50),
-            "sharp ranks runs most stably between two random sets of 20 topics (mean τ …",
-        ),
-        (
-            me.agreement(scores, reference="people", n_permutations=50),
-            "sharp agrees best with people (pairwise accuracy … on these runs.",
-        ),
+        (me.ranking_similarity(two), "The rankings of sharp and fair have τ_a …"),
+        (halves, "sharp ranks runs most stably between two random sets of 20 topics (mean τ …"),
+        (me.agreement(scores, **PEOPLE), "sharp agrees best with people (pairwise accuracy … on these runs."),
         (me.significance_contradictions(power), "No two measures contradict each other."),
         (ranks, f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."),
-        (single, f"{single.to_frame()['run'].iloc[0]} is first by dull; {firsts[2] - 1} other runs may be as good."),
+        (single, f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."),
         (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.… dull least (…"),
-        (
-            covered,
-            f"Besides the reference itself, fair covers it best (coverage {covered.rows['coverage'][1]:.2f}), clearly "
-            "better than 1 of the 2 other measures.",
-        ),
-        (
-            me.baseline_preference(three.sel(measures=["sharp", "fair"]), "r11", "r00"),
-            "r11 wins more topics than r00 by every measure.",
-        ),
-        (
-            needed,
-            f"To find a difference of 0.1 between two runs by a t-test, sharp needs {topics[0]:.0f} topics, dull "
-            f"{topics[2]:,.0f}.",
-        ),
-        (
-            overlap,
-            f"sharp and fair agree most on which differences are significant (overlap {most}), sharp and dull least "
-            f"(overlap {least}).",
-        ),
+        (covered, f"Besides the reference itself, fair covers it best (coverage {share:.2f}), clearly better than 1 of the 2 "
+                  "other measures."),
+        (me.baseline_preference(two, "r11", "r00"), "r11 wins more topics than r00 by every measure."),
+        (needed, f"To find a difference of 0.1 between two runs by a t-test, sharp needs {topics[0]:.0f} topics, dull "
+                 f"{topics[2]:,.0f}."),
+        (overlap, f"sharp and fair agree most on which differences are significant (overlap {most}), sharp and dull least "
+                  f"(overlap {least})."),
         (me.properties(["NMD"]), "NMD fails none of the properties tried."),
         (me.properties(["RNSS"]), "RNSS fails ordinal…"),
-    ]:
+    ]:  # fmt: skip
         assert re.fullmatch(re.escape(sentence).replace("…", ".*"), result.answer())
-    elsewhere = me.agreement(scores, reference="people", n_permutations=50, over="runs and topics")
+    elsewhere = me.agreement(scores, **PEOPLE, over="runs and topics")
     assert "on these runs" not in elsewhere.answer()
 
 
@@ -107,7 +92,7 @@ AGREEING = {  # columns of measures and people, and what is said
 def test_a_measure_or_a_reference_that_is_no_better_than_chance_is_said_to_be_so(scores, change, sentence):
     columns = change(dict(zip(map(str, scores.measures), np.moveaxis(scores.values, -1, 0), strict=True)))
     given = relabel(scores, np.stack([*columns.values()], axis=-1), list(columns), higher_is_better=True)
-    found = me.agreement(given, reference="people", n_permutations=50)
+    found = me.agreement(given, **PEOPLE)
     best = int(np.argmax(found.values[0]))
     table, told = found.to_table(), sentence.startswith("sharp")
     assert (table.marks(table.frame).iloc[:, 0] == "bold").any() == told
@@ -120,13 +105,10 @@ def test_a_measure_or_a_reference_that_is_no_better_than_chance_is_said_to_be_so
 )
 def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics, way, other):
     """Also where there are too few topics for an interval."""
-    sharp, people = (scores.sel(measures=[name]).values[:, :topics] for name in ("sharp", "people"))
-    turned = -sharp if way else sharp
-    given = me.Scores(
-        np.concatenate([turned, people], axis=-1), runs=scores.runs, topics=scores.topics[:topics],
-        measures=[me.Measure("one", higher_is_better=way), me.Measure("people", higher_is_better=True)],
-    )  # fmt: skip
-    found = me.agreement(given, reference="people", n_permutations=50)
+    given = scores.sel(measures=["sharp", "people"], topics=scores.topics[:topics])
+    measures = [me.Measure("one", higher_is_better=way), me.Measure("people", higher_is_better=True)]
+    given = replace(given, values=given.values * ([-1, 1] if way else [1, 1]), measures=measures)
+    found = me.agreement(given, **PEOPLE)
     assert np.isnan(found.low).all() == (topics is not None)
     share = found.values[0, 0]
     assert share < 0.5
@@ -135,7 +117,7 @@ def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics
 
 
 def test_where_no_measure_is_better_than_another_only_the_best_is_bold(scores):
-    found = me.agreement(scores.sel(measures=["sharp", "fair", "people"]), reference="people", n_permutations=50)
+    found = me.agreement(scores.sel(measures=["sharp", "fair", "people"]), **PEOPLE)
     table = found.to_table()
     bold = table.marks(table.frame).iloc[:2, : len(found.results)] == "bold"
     alike = [result.title for result in found.results if not result.better.any() and len({*result.values}) == 2]
@@ -189,5 +171,9 @@ def test_an_equally_good_measure_finds_not_clearly_more():
 @pytest.mark.parametrize("ask", [me.significance_overlap, me.significance_contradictions, me.run_ranks])
 def test_scores_are_tested_as_discriminative_power_tests_them(scores, ask):
     options = {"n_permutations": 50, "alpha": 0.1, "seed": 3}
-    of_power = ask(me.discriminative_power(scores, test="max-t", n_bootstrap=0, **options))
-    assert ask(scores, test="max-t", **options).signature == of_power.signature
+    power = me.discriminative_power(scores, test="max-t", n_bootstrap=0, **options)
+    found, of_power = ask(scores, test="max-t", **options), ask(power)
+    assert found.signature == of_power.signature
+    same = of_power.to_frame().columns
+    pd.testing.assert_frame_equal(found.to_frame()[same], of_power.to_frame())
+    assert me.run_ranks(scores, n_permutations=50).test == "bootstrap-t"  # where runs vary unlike, others err

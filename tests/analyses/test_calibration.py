@@ -19,15 +19,11 @@ from tests.analyses.made import label
 KEY = stream_key(1, "calibration")
 
 
-@pytest.mark.parametrize("scale", [1e300, 1e-300])
-def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal_in_any_unit(scale):
+def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal():
     rng = np.random.default_rng(4)
     model = fit_scores(np.add.outer([0.0, 0.1, 0.7], rng.random(30)))
     assert model.copy_of.tolist() == [0, 0, 0]
     assert np.abs(model.draw(10, 2, rng)).max() < 1
-    scores = label(scale * rng.random((4, 20)), ["X"], higher_is_better=True)
-    result = calibrate_tests(scores, tests=["bootstrap-t"], n_studies=20, n_permutations=50, n_jobs=1)
-    assert 0.1 < result.rows["difference"][0] / scale < 1
 
 
 def make_scores(n_runs=6, n_topics=40, wide=6.0, seed=0):
@@ -80,7 +76,7 @@ def test_counts_are_those_of_a_loop():
         assert (found.false[study], found.found[study], found.differing[study]) == expected
 
 
-def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
+def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_is_a_test_that_does_not():
     result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
     assert result.rows["errs"].tolist() == [True, False]
     assert result.answer().startswith("Use bootstrap-t with care (6 runs, fewer than 10): false alarms in ")
@@ -89,14 +85,8 @@ def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
     assert (result.rows["error"] <= result.rows["high"]).all()
     assert result.rows["difference"][0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
     assert 0.2 < result.rows["power"][1] < 0.9
-
-
-def test_another_test_is_recommended_where_the_first_fails():
-    result = calibrate_tests(
-        make_scores(), tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=50, n_jobs=1
-    )
-    others = replace(result, rows=result.rows.assign(errs=[True, False]))
-    assert others.answer().startswith("Use paired-t with care (6 runs, fewer than 10):")
+    others = replace(result, rows=result.rows.assign(errs=[False, True]))
+    assert others.answer().startswith("Use randomised-tukey-hsd with care (6 runs, fewer than 10):")
     every = replace(result, rows=result.rows.assign(errs=True))
     assert every.answer().startswith("Every test raises too many false alarms in ")
 

@@ -52,45 +52,29 @@ def as_tasks(scores):
 
 
 PAIR, QUICK = ["measure_1", "measure_2"], {"n_trials": 20, "n_permutations": 50}
-RANKS = ["rank", "low", "high", "letters", "near_first"]
-ANALYSES = {  # of scores and a number of jobs; columns of labels, and columns that must not change
-    "similarity": (lambda scores, _: me.ranking_similarity(scores, n_bootstrap=50).pairs, PAIR, ["tau", "low", "high"]),
-    "consistency": (
-        lambda scores, n: me.split_half_consistency(scores, n_jobs=n, **QUICK).to_frame(), ["measure"],
-        ["mean_tau", "sd", "outperforms"],
+LABELS = {*PAIR, "measure", "run", "run_a", "run_b", "topics", "statistic", "test"}
+RANKS = ["run", "rank", "low", "high", "letters", "near_first"]
+ANALYSES = {  # of scores and a number of jobs: labels and all that belongs to them
+    "similarity": lambda scores, _: me.ranking_similarity(scores, n_bootstrap=50).pairs,
+    "consistency": lambda scores, n: me.split_half_consistency(scores, n_jobs=n, **QUICK).to_frame(),
+    "compared consistency": lambda scores, n: (
+        me.split_half_consistency(scores, n_jobs=n, **QUICK).frames()["comparisons"][[*PAIR, "p_value", "significant"]]
     ),
-    "compared consistency": (
-        lambda scores, n: me.split_half_consistency(scores, n_jobs=n, **QUICK).frames()["comparisons"], PAIR, ["p_value"],
-    ),
-    "robustness": (lambda scores, _: me.robustness(scores).rows, ["measure"], ["mean", "sd", "q1"]),
-    "coverage": (
-        lambda scores, _: me.coverage(scores, reference=["AP", "NMD"], n_bootstrap=50).rows, ["measure"],
-        ["coverage", "low", "high"],
-    ),
-    "sample size": (
-        lambda scores, _: me.sample_size(scores, sizes=[4, 6, 13], n_trials=20).to_frame(), ["topics", "measure"],
-        ["mean_tau", "expected_tau", "true_tau"],
-    ),
-    "agreement": (
-        lambda scores, _: me.agreement(scores, reference="AP", n_permutations=20).to_frame(), ["statistic", "measure"],
-        ["value", "low", "high", "chance", "ceiling", "cluster"],
-    ),
-    "baselines": (lambda scores, _: me.baseline_preference(scores, "a", "b").to_frame().reset_index(), ["measure"], ["a", "b"]),
-    "ranks": (lambda scores, _: me.run_ranks(scores, n_permutations=250).to_frame(), ["measure", "run"], RANKS),
-    "boards": (lambda scores, _: me.board_ranks(as_tasks(scores), n_bootstrap=100).to_frame(), ["run"], RANKS),
-    "boards by wins": (
-        lambda scores, _: me.board_ranks(as_tasks(scores), aggregate="borda", n_bootstrap=100).to_frame(), ["run"],
-        ["mean", *RANKS],
-    ),
-    "calibration": (
-        lambda scores, n: me.calibrate_tests(
-            scores.sel(measures=["AP"]), tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=20, n_jobs=n
-        ).to_frame(), ["test"], ["error", "low", "high", "power"],
-    ),
+    "robustness": lambda scores, _: me.robustness(scores).rows,
+    "coverage": lambda scores, _: me.coverage(scores, reference=["AP", "NMD"], n_bootstrap=50).rows,
+    "sample size": lambda scores, _: me.sample_size(scores, sizes=[4, 6, 13], n_trials=20).to_frame(),
+    "agreement": lambda scores, _: me.agreement(scores, reference="AP", n_permutations=20).to_frame(),
+    "baselines": lambda scores, _: me.baseline_preference(scores, "a", "b").to_frame().reset_index()[["measure", "a", "b"]],
+    "ranks": lambda scores, _: me.run_ranks(scores, n_permutations=250).to_frame()[["measure", *RANKS]],
+    "boards": lambda scores, _: me.board_ranks(as_tasks(scores), n_bootstrap=100).to_frame()[RANKS],
+    "boards by wins": lambda scores, _: me.board_ranks(as_tasks(scores), aggregate="borda", n_bootstrap=100).to_frame(),
+    "calibration": lambda scores, n: me.calibrate_tests(
+        scores.sel(measures=["AP"]), tests=["bootstrap-t", "paired-t"], n_studies=20, n_permutations=20, n_jobs=n
+    ).to_frame().drop(columns="difference"),
     **{
-        test: (
-            lambda scores, n, test=test: me.discriminative_power(scores, test=test, n_permutations=1000, n_jobs=n).run_pairs(),
-            ["measure", "run_a", "run_b"], ["p_value"],
+        test: lambda scores, n, test=test: (
+            me.discriminative_power(scores, test=test, n_permutations=1000, n_jobs=n)
+            .run_pairs()[["measure", "run_a", "run_b", "p_value"]]
         )
         for test in get_args(PairedTest)
     },
@@ -104,10 +88,10 @@ def answers():
 
 
 def read(analysis, scores, n_jobs):
-    ask, labels, numbers = ANALYSES[analysis]
-    frame = ask(scores, n_jobs)
-    keys = map(frozenset, frame[labels].itertuples(index=False, name=None))
-    return dict(zip(keys, map(str, frame[numbers].to_numpy().tolist()), strict=True))
+    frame = ANALYSES[analysis](scores, n_jobs)
+    labels = frame[[name for name in frame if name in LABELS]].itertuples(index=False, name=None)
+    numbers = frame[[name for name in frame if name not in LABELS]].to_numpy().tolist()
+    return dict(zip(map(frozenset, labels), map(str, numbers), strict=True))
 
 
 SIMULATED = ("calibration", "the other direction")  # of scores turned round other studies are drawn
@@ -185,9 +169,6 @@ EXPORTED = {
 }  # fmt: skip
 """What CSV files and JSON hold besides `rows`."""
 
-DRAWN = ("DiscriminativePower", "RunRanks", "RankingSimilarity", "BaselinePreference")
-"""A result of each kind of chart."""
-
 
 def ask_all():
     scores = make_scores(12)
@@ -215,7 +196,12 @@ def test_every_result_says_what_it_is_shows_and_exports_itself_and_is_the_same_o
             assert list(frame.columns)[: len(columns)] == list(columns)
             rows = pd.DataFrame(exported["details"][detail], columns=frame.columns)
             pd.testing.assert_frame_equal(rows, frame, check_dtype=False, check_exact=True)
-        if name in DRAWN:
+        if name in (
+            "DiscriminativePower",
+            "RunRanks",
+            "RankingSimilarity",
+            "BaselinePreference",
+        ):  # a kind of chart each
             suffixes = (".pdf", ".png", ".svg") if number == 0 else (".svg",)
             drawn = [
                 [path.read_bytes() for path in save_figure(one.plot(), tmp_path / folder, name, suffixes)]

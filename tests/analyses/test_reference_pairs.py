@@ -131,20 +131,15 @@ def test_what_was_tested_otherwise_is_refused(scores, power):
             reference_pairs(power, me.discriminative_power(other, alpha=0.01, **QUICK))
 
 
-def test_grades_begin_at_a_third():
+def test_words_of_studies_follow_from_counts_by_rule():
+    """Grades begin at a third; nets count who outperforms whom, averaged over collections; conclusions may be reversed."""
     nets = (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1, np.nan)
     assert [grade(net) for net in nets] == ["good", "good", "fair", "fair", "fair", "poor", "poor", "–"]
-
-
-def test_nets_count_who_outperforms_whom_and_are_averaged_over_collections():
     significant = np.array([[False, True, True], [True, False, False], [True, False, False]])
     one = SimpleNamespace(significant=significant, means=np.array([0.9, 0.5, 0.4]))
     none = SimpleNamespace(significant=~significant & significant, means=one.means)
     assert rate_consistency([one]).tolist() == [1.0, -0.5, -0.5]
     assert rate_consistency([one, none]).tolist() == [0.5, -0.25, -0.25]
-
-
-def test_a_conclusion_is_reversed_lost_new_or_the_same():
     assert name_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist() == ["reversed", "lost", "new", ""]
 
 

@@ -101,17 +101,24 @@ def step_down(statistics, draws, alpha):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_claims_are_those_of_a_plain_step_down(seed):
+def test_claims_and_runs_that_may_be_the_best_are_those_of_plain_loops(seed):
     rng = np.random.default_rng(seed)
-    draws = rng.standard_normal((7, 16))  # so few that the next smaller one would claim something else
-    pairs = draws[:, None] - draws[None]
+    noise = rng.standard_normal((7, 16))  # so few that the next smaller one would claim something else
+    pairs = noise[:, None] - noise[None]
     means = np.sort(rng.normal(0, 5, 7))
     statistics = np.subtract.outer(means, means)
-    found = find_rank_sets(statistics, lambda: (pairs[i, i + 1 :] for i in range(6)), 0.1)
+
+    def draw():
+        return (pairs[i, i + 1 :] for i in range(6))
+
+    found = find_rank_sets(statistics, draw, 0.1)
     claims = step_down(statistics, pairs, 0.1)
     assert {(int(i), int(j)) for i, j in np.argwhere(found.better)} == claims
     won, lost = Counter(i for i, _ in claims), Counter(j for _, j in claims)
     assert found.sets.tolist() == [[1 + lost[run], 7 - won[run]] for run in range(7)]
+    for run, best in enumerate(find_best(statistics / 2, draw, 0.1)):
+        largest = np.sort(np.abs(np.delete(pairs[run], run, axis=0)).max(axis=0))
+        assert best == (statistics[-1, run] / 2 <= largest[int(np.ceil(0.9 * 15))])
 
 
 def draw_tasks(*sizes, n_runs=6, seed=0):
@@ -187,7 +194,6 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     for factor in (2.0**-900, 2.0**900):
         again = np.transpose(interval_of_means(values * factor, confidence=0.9))
         np.testing.assert_allclose(again / factor, expected)
-    rng = np.random.default_rng(1)
     single = (rng.random((3, 20)) < [[0.5], [0.9], [2.0]]).astype(float)
     codes = np.repeat(np.arange(20), 4)
     low, high = interval_of_means(single[:, codes], pooled=pool_clusters(single[:, codes], codes))
@@ -195,7 +201,6 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     assert (low[0], high[0]) == pytest.approx(tuple(expected))
     assert (low[2], high[2]) == pytest.approx(tuple(binomtest(20, 20).proportion_ci(0.95)))
     assert high.max() <= 1
-    rng = np.random.default_rng(3)
     tasks = [rng.normal(size=(3, 9)), 3 * rng.normal(size=(3, 30))]
     expected = [ttest_ind(a, -b, equal_var=False).confidence_interval(0.95) for a, b in zip(*tasks, strict=True)]
     found = interval_of_tasks(tasks, [None, None], np.ones(2))
@@ -205,17 +210,3 @@ def test_intervals_are_students_clopper_and_pearsons_or_welchs_and_clusters_coun
     low, high = interval_of_tasks(tasks, [None, None], np.ones(2))
     assert (low[0], high[0]) == pytest.approx(tuple(ttest_1samp(tasks[0][0], 0).confidence_interval(0.95)))
     assert np.isnan([low[1], high[1]]).all()
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_runs_that_may_be_the_best_are_those_of_plain_loops(seed):
-    rng = np.random.default_rng(seed)
-    noise, means = rng.standard_normal((6, 16)), rng.normal(0, 2, 6)
-    pairs = noise[:, None] - noise[None]
-    found = find_best(np.subtract.outer(means, means), lambda: (pairs[i, i + 1 :] for i in range(5)), 0.1)
-    for run in range(6):
-        others = [other for other in range(6) if other != run]
-        largest = sorted(max(abs(noise[other, b] - noise[run, b]) for other in others) for b in range(16))
-        critical = largest[int(np.ceil(0.9 * 15))]
-        assert found[run] == (max(means[other] - means[run] for other in others) <= critical)
-    assert found[means.argmax()]

@@ -8,6 +8,7 @@ import metaeval as me
 from metaeval.errors import DataError
 from metaeval.stats.agreement import STATISTICS
 from metaeval.stats.resampling import add_by_cluster, draw_weights, pool_clusters, weigh_by_topic
+from tests.analyses.made import draw_graded
 
 LABELS = {"runs": [f"r{r:02}" for r in range(12)], "measures": ["X", "Y", "human"], "higher_is_better": True}
 
@@ -15,8 +16,7 @@ LABELS = {"runs": [f"r{r:02}" for r in range(12)], "measures": ["X", "Y", "human
 @pytest.fixture(scope="module")
 def singles():
     rng = np.random.default_rng(3)
-    quality = np.linspace(0, 1, 12)[:, None, None]
-    values = quality + rng.normal(size=(12, 30, 1)) * [1, 1, 0.5] + rng.normal(size=(12, 30, 3))
+    values = draw_graded(12, 30, [1, 1, 1]) + rng.normal(size=(12, 30, 1)) * [1, 1, 0.5]
     return me.Scores(values, topics=[f"t{t:02}" for t in range(30)], **LABELS)
 
 

@@ -1,7 +1,6 @@
 """Random numbers, and the randomised Tukey HSD test: permutations follow their draws, p-values are those of enumeration."""
 
 import contextlib
-import csv
 import hashlib
 import itertools
 import math
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval
@@ -20,6 +20,7 @@ from metaeval.stats import _permuted_sums as kernel
 from metaeval.stats.arrays import find_exponents, quantise, scale_scores
 from metaeval.stats.randomised_tukey import count_reached, p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import attempt_keys, generator, mix, stream_key, trial_keys, words
+from tests.analyses.made import label
 
 
 def test_mixing_is_splitmix64_word_by_word_and_keys_depend_on_the_seed_and_every_name():
@@ -30,8 +31,8 @@ def test_mixing_is_splitmix64_word_by_word_and_keys_depend_on_the_seed_and_every
     one_by_one = [mix(many[place : place + 1].copy())[0] for place in range(0, 50_000, 7001)]
     assert (mix(many.copy())[::7001] == one_by_one).all()
     given = [(1,), (2,), (1, "a"), (1, "b"), (1, "a", "b"), (1, "b", "a"), (1, "ab"), (1, "", "ab")]
-    keys = [stream_key(*one) for one in given]
-    assert len(set(keys)) == len(keys)
+    keys = {stream_key(*one) for one in given}
+    assert len(keys) == len(given)
     assert all(0 <= key < 2**64 for key in keys)
     assert stream_key(np.int64(1), "a") == stream_key(1, "a")
     of = [(3, "power"), (3, "power"), (3, "consistency"), (4, "power")]
@@ -165,10 +166,9 @@ def test_ranges_and_counts_are_those_of_the_permutations_applied_to_whole_number
 
 def test_the_bits_are_those_of_the_engines_that_were_here_before():
     """Two former engines, one of NumPy and one of LLVM, gave the same."""
-    with open(Path(__file__).with_name("tukey_fingerprints.csv"), newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    for *numbers, fingerprint in rows:
-        n_runs, n_topics, n_measures, levels, first, n_trials, seed = map(int, numbers)
+    rows = pd.read_csv(Path(__file__).with_name("tukey_fingerprints.csv"), dtype={"sha256": str})
+    for *numbers, fingerprint in rows.itertuples(index=False):
+        n_runs, n_topics, n_measures, levels, first, n_trials, seed = numbers
         values = np.random.default_rng(seed).random((n_runs, n_topics, n_measures))
         if levels:
             values = np.floor(values * (levels + 1)) / levels
@@ -184,7 +184,7 @@ DASK = pytest.param("dask", marks=[pytest.mark.nightly, pytest.mark.filterwarnin
 @pytest.mark.parametrize("backend", ["threading", "loky", "sequential", DASK])
 def test_every_backend_gives_the_same_counts(backend):
     values = np.random.default_rng(8).random((9, 30, 3)).round(2)
-    scores = metaeval.Scores(values, runs=range(9), topics=range(30), measures=["AP", "RR", "P@10"], collection="c")
+    scores = label(values, ["AP", "RR", "P@10"])
 
     def count(n_jobs):
         options = {"n_permutations": 3000, "n_bootstrap": 0, "n_jobs": n_jobs}

@@ -11,20 +11,12 @@ from scipy.stats import kendalltau
 import metaeval as me
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.stats import topic_agreement as topics
 from metaeval.stats.agreement import STATISTICS, Sides, compare_halves
 from metaeval.stats.arrays import scale_scores
 from metaeval.stats.letters import find_clusters, swap_p_values
 from metaeval.stats.resampling import draw_weights, topic_signs
 from metaeval.stats.run_agreement import run_statistics, settle_ties, standardise, swap_runs
-from metaeval.stats.topic_agreement import (
-    flip_p_values,
-    normal_p_values,
-    soft_accuracy,
-    swap_cells,
-    swap_softly,
-    swap_ties,
-    tie_accuracy,
-)
 
 WHICH = ("pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson")
 
@@ -64,11 +56,9 @@ def plain_statistics(scores, reference):
     return found | {name: np.nan if constant else of(scores, reference).statistic for name, of in of_scipy.items()}
 
 
-CASES = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
-
-
 def test_statistics_of_runs_are_those_of_scipy_and_of_loops_and_rounding_makes_no_difference():
-    for scores, reference in CASES:
+    cases = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
+    for scores, reference in cases:
         found, expected = run_statistics(scores, reference, WHICH), plain_statistics(scores, reference)
         np.testing.assert_allclose([found[name] for name in WHICH], [expected[name] for name in WHICH], atol=1e-12)
     scores = settle_ties(np.array([[0.1 + 0.2], [0.3], [0.4]]))[:, 0]
@@ -125,7 +115,7 @@ def test_the_best_threshold_is_the_best_of_all_differences_and_zero_and_exchange
     values, reference = draw(4, levels=levels)
     reference = np.round(reference)
     both = beside(values, reference)
-    found, right = tie_accuracy(both), []
+    found, right = topics.tie_accuracy(both), []
     for m in range(3):
         scores = both[..., m]
         thresholds = {0.0, *np.abs(scores[:, None] - scores[None]).ravel()}
@@ -135,7 +125,7 @@ def test_the_best_threshold_is_the_best_of_all_differences_and_zero_and_exchange
         assert found.threshold[m] == min(one for one, value in accuracies.items() if value == best)
         right.append(plain_tie_accuracy(scores, reference, found.threshold[m]).astype(int))
         np.testing.assert_allclose(found.by_topic[m], right[m].mean(axis=0))
-    exchanged = swap_ties(both, found.threshold, 9, 30)
+    exchanged = topics.swap_ties(both, found.threshold, 9, 30)
     signs = topic_signs(9, range(30), right[0].size).astype(int)
     for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
         by_hand = signs @ (right[a] - right[b]).ravel() / right[a].size
@@ -147,12 +137,12 @@ def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy_and_a_constant_
     expected = [np.corrcoef(values[..., m].ravel(), reference.ravel())[0, 1] for m in range(3)]
     np.testing.assert_allclose(topic_pearson(values, reference), expected)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1))
-    found = swap_cells(sides(values, reference).cells, 3, 25)
+    found = topics.swap_cells(sides(values, reference).cells, 3, 25)
     signs = topic_signs(3, range(25), reference.size)
     check_exchanges(found, signs, z, lambda side: np.corrcoef(side, reference.ravel())[0, 1])
     values[..., 1] = 0.1
     r = topic_pearson(values, reference)
-    p = swap_p_values(r, swap_cells(sides(values, reference).cells, 3, 20))
+    p = swap_p_values(r, topics.swap_cells(sides(values, reference).cells, 3, 20))
     assert np.isnan(r).tolist() == [False, True, False]
     assert np.isnan(p[1]).all()
     assert np.isnan(p[:, 1]).all()
@@ -162,7 +152,7 @@ def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy_and_a_constant_
 
 def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit():
     values, _ = draw(8, n_runs=3, n_topics=10, n_measures=2)
-    found, normal = flip_p_values(values, 4, 4000), normal_p_values(values)
+    found, normal = topics.flip_p_values(values, 4, 4000), topics.normal_p_values(values)
     signs = np.array(list(itertools.product([-1, 1], repeat=10)))
     for pair, (i, j) in enumerate(itertools.combinations(range(3), 2)):
         gaps = values[i] - values[j]
@@ -174,11 +164,13 @@ def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit()
 @pytest.mark.parametrize(("n_runs", "n_topics"), [(5, 7), (6, 9000)])  # the second is computed in several parts
 def test_exchanging_cells_softly_is_done_as_by_hand(n_runs, n_topics):
     values, reference = draw(10, n_runs, n_topics)
-    wanted = normal_p_values(beside(values, reference))[-1]
-    found = swap_softly(sides(values, reference).cells[:-1], wanted, 6, 15)
+    wanted = topics.normal_p_values(beside(values, reference))[-1]
+    found = topics.swap_softly(sides(values, reference).cells[:-1], wanted, 6, 15)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, n_runs, n_topics)
     signs = topic_signs(6, range(15), reference.size).reshape(15, n_runs, n_topics)
-    check_exchanges(found, signs, z, lambda side: soft_accuracy(normal_p_values(side[..., np.newaxis]), wanted))
+    check_exchanges(
+        found, signs, z, lambda side: topics.soft_accuracy(topics.normal_p_values(side[..., np.newaxis]), wanted)
+    )
 
 
 def test_topics_drawn_anew_are_topics_written_down_again():
@@ -198,8 +190,8 @@ def test_topics_drawn_anew_are_topics_written_down_again():
                 np.testing.assert_allclose(runs[name][0][trial, m], expected[name], atol=1e-6)
         own.append(plain_statistics(gold.mean(axis=1), reference.mean(axis=1))["tau_a"])
         np.testing.assert_allclose(cells[trial], topic_pearson(scores, gold))
-        p = normal_p_values(beside(scores, gold))
-        np.testing.assert_allclose(soft[trial], soft_accuracy(p[:-1], p[-1]))
+        p = topics.normal_p_values(beside(scores, gold))
+        np.testing.assert_allclose(soft[trial], topics.soft_accuracy(p[:-1], p[-1]))
         np.testing.assert_allclose(tied[trial], by_topic[:, again].mean(axis=1))
     assert runs["tau_a"][1] == pytest.approx(np.mean(own))
 

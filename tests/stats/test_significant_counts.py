@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from metaeval.stats import significant_counts as power
 from metaeval.stats.randomised_tukey import p_values
-from metaeval.stats.significant_counts import (
-    count_common,
-    count_wide_pairs,
-    find_critical_value,
-    resample_power,
-    significance_chances,
-    significant_count_error,
-    trials_needed,
-)
 
 
 def test_chances_are_those_of_resampled_maxima_and_of_plain_cases():
@@ -23,17 +15,19 @@ def test_chances_are_those_of_resampled_maxima_and_of_plain_cases():
     resampled = rng.choice(maxima, size=(20_000, 100))
     redone = (resampled[:, None] >= thresholds[:, None]).sum(axis=2)
     found = (redone <= 5).sum(axis=1)
-    chances = significance_chances(counts, 100, 0.05)
+    chances = power.significance_chances(counts, 100, 0.05)
     for at_least, chance in enumerate(chances, start=1):
         assert (found >= at_least).mean() == pytest.approx(chance, abs=0.012)
-    assert significant_count_error(counts, 100, 0.05) == pytest.approx(found.std(), rel=0.03)
-    assert significance_chances([50], 1000, 0.05)[0] == pytest.approx(binom.cdf(50, 1000, 0.05))  # exactly at alpha
-    chances = significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
+    assert power.significant_count_error(counts, 100, 0.05) == pytest.approx(found.std(), rel=0.03)
+    at_alpha = power.significance_chances([50], 1000, 0.05)[0]
+    assert at_alpha == pytest.approx(binom.cdf(50, 1000, 0.05))
+    chances = power.significance_chances([40, 40], 1000, 0.05, correction="benjamini-hochberg")
     assert chances == pytest.approx([binom.cdf(50, 1000, 0.04)] * 2)  # 25 would be the most for the first alone
-    assert significant_count_error([0, 0, 5000], 5000, 0.05) == 0
-    assert significant_count_error([0, 0], 10, 0.05, add_one=True) == 0  # 1/11 is above alpha in every repetition
+    assert power.significant_count_error([0, 0, 5000], 5000, 0.05) == 0
+    # 1/11 is above alpha in every repetition.
+    assert power.significant_count_error([0, 0], 10, 0.05, add_one=True) == 0
     for n_pairs in (1, 3, 231, 3160):
-        least = trials_needed(n_pairs, 0.05)
+        least = power.trials_needed(n_pairs, 0.05)
         assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
 
 
@@ -51,12 +45,12 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     elif correction == "benjamini-hochberg":
         p = np.minimum.accumulate((p * 8 / rank)[:, ::-1], axis=1)
     found = (p <= 0.05).sum(axis=1)
-    chances = significance_chances(counts, n, 0.05, correction=correction, add_one=add_one)
+    chances = power.significance_chances(counts, n, 0.05, correction=correction, add_one=add_one)
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
 def resample(values, p, weights, **options):
-    return resample_power(values, p, lambda trials: weights[trials.start : trials.stop], len(weights), **options)
+    return power.resample_power(values, p, lambda trials: weights[trials.start : trials.stop], len(weights), **options)
 
 
 def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
@@ -69,8 +63,8 @@ def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_an
     for found in (1, 4, 10):
         statistics = np.sort(rng.random(10))[::-1] + 0.1
         p = np.sort(np.concatenate([rng.uniform(0, 0.05, found), rng.uniform(0.06, 1, 10 - found)]))
-        assert np.count_nonzero(statistics >= find_critical_value(statistics, p, 0.05)) == found
-    assert find_critical_value(np.array([1.0, 2.0]), np.array([0.9, 0.5]), 0.05) > 2.0
+        assert np.count_nonzero(statistics >= power.find_critical_value(statistics, p, 0.05)) == found
+    assert power.find_critical_value(np.array([1.0, 2.0]), np.array([0.9, 0.5]), 0.05) > 2.0
     rng = np.random.default_rng(0)
     for case in range(200):
         # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
@@ -79,7 +73,8 @@ def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_an
         first, second = np.triu_indices(n_runs, 1)
         for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
             expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
-            assert count_wide_pairs(means[:, np.newaxis], np.array([limit])).tolist() == [expected], (case, limit)
+            found = power.count_wide_pairs(means[:, np.newaxis], np.array([limit]))
+            assert found.tolist() == [expected], (case, limit)
 
 
 def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_counted():
@@ -89,4 +84,4 @@ def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_co
         assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [share] * 2
     first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
     expected = [[np.count_nonzero(one & other) for other in second] for one in first]
-    assert count_common(first, second).tolist() == expected
+    assert power.count_common(first, second).tolist() == expected

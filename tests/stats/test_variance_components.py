@@ -12,13 +12,6 @@ from scipy.stats import chi, norm, t
 
 from metaeval.errors import MetaevalError
 from metaeval.stats import variance_components as design
-from metaeval.stats.variance_components import (
-    fewest_topics,
-    find_components,
-    find_reliability,
-    generalisability,
-    resample_components,
-)
 
 # Brennan (2001), Table 3.2, synthetic data set 4: ten persons, three tasks of four raters each.
 BRENNAN = np.loadtxt(Path(__file__).with_name("brennan2001.csv"), delimiter=",")
@@ -26,7 +19,7 @@ PERSON, ITEM = np.indices(BRENNAN.shape).reshape(2, -1)
 
 
 def solve(scores, **facets):
-    return find_components(np.ravel(scores), facets, np.random.default_rng(0))
+    return design.find_components(np.ravel(scores), facets, np.random.default_rng(0))
 
 
 def name(found):
@@ -60,20 +53,20 @@ def test_studies_are_those_of_brennan_tables_6_2_6_5_and_3_2():
     found = solve(BRENNAN, run=PERSON, topic=ITEM)
     assert found.variance == pytest.approx([0.6258, 0.8840, 2.7872], abs=5e-5)
     both = np.concatenate([found.variance[np.newaxis], found.drawn])
-    known = find_reliability(found.effects, both, {"topic": 12})
+    known = design.find_reliability(found.effects, both, {"topic": 12})
     # As gt4ireval prints them; its 80 % intervals are those of the F distribution.
     assert known.relative_coefficient[0] == pytest.approx(0.729300196206671, abs=1e-12)
     assert known.absolute_coefficient[0] == pytest.approx(0.671635722997696, abs=1e-12)
     assert np.quantile(known.relative_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.541, 0.876], abs=0.008)
     assert np.quantile(known.absolute_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.457, 0.845], abs=0.012)
     ratio = found.variance[0] / found.variance[2]
-    assert fewest_topics(lambda n: generalisability(ratio, n) >= 0.95, ratio) == 85
+    assert design.fewest_topics(lambda n: design.generalisability(ratio, n) >= 0.95, ratio) == 85
     found = solve(BRENNAN, run=PERSON, topic=ITEM, task=ITEM // 4)
     expected = {
         "run": 0.4731, "task": 0.3252, "topic": 0.6475, "run × task": 0.5596, "run × topic and error": 2.3802,
     }  # fmt: skip
     assert name(found) == pytest.approx(expected, abs=5e-5)
-    known = find_reliability(found.effects, found.variance, {"task": 3, "topic": 12})
+    known = design.find_reliability(found.effects, found.variance, {"task": 3, "topic": 12})
     assert float(known.relative) == pytest.approx(0.5596 / 3 + 2.3802 / 12, abs=1e-4)
     assert float(known.absolute - known.relative) == pytest.approx(0.3252 / 3 + 0.6475 / 12, abs=1e-4)
 
@@ -82,7 +75,7 @@ def test_a_resample_repeats_topics_negative_estimates_are_0_and_what_is_not_sepa
     table = simulate(7, 15, 1)[0].reshape(7, 15)
     drawn = [0, 0, 3, 5, 5, 5, *range(6, 15)]
     weights = np.stack([np.ones(15), np.bincount(drawn, minlength=15)])
-    found, unit = resample_components(table, weights)
+    found, unit = design.resample_components(table, weights)
     run, topic = np.indices(table.shape).reshape(2, -1)
     for one, columns in zip(found, (table, table[:, drawn]), strict=True):
         assert one * unit**2 == pytest.approx(solve(columns, run=run, topic=topic).raw)
@@ -96,14 +89,13 @@ def test_a_resample_repeats_topics_negative_estimates_are_0_and_what_is_not_sepa
     assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
 
 
-@pytest.mark.parametrize(
-    ("shape", "third", "tolerance"),
-    [
-        ((8, 12, 1), "repeat", 1e-6),
-        ((6, 10, 3), "repeat", 1e-6),
-        pytest.param((6, 8, 5), "judge", 1e-4, marks=pytest.mark.nightly),
-    ],
-)
+BALANCED = [
+    ((8, 12, 1), "repeat", 1e-6), ((6, 10, 3), "repeat", 1e-6),
+    pytest.param((6, 8, 5), "judge", 1e-4, marks=pytest.mark.nightly),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "third", "tolerance"), BALANCED)
 def test_balanced_tables_agree_with_statsmodels(shape, third, tolerance):
     scores, facets = simulate(*shape, third=third)
     crossed = {name: codes for name, codes in facets.items() if name != "repeat"}
