@@ -294,7 +294,8 @@ def make_annotations(rng):
         labels = {who: {item: rng.choice(CLASSES) for item in items} for who in pick(rng, 1, len(whose), whose)}
         long = [["item", "annotator", "label"], *([item, who, labels[who][item]] for who in labels for item in items)]
         wide = [["item", *labels], *([item, *(labels[who][item] for who in labels)] for item in items)]
-        files[name] = json.dumps(labels).encode() if in_json else join(rng.choice([long, wide]))
+        more = long[1:] if name == "judges" and chance(rng, 0.5) else []  # a judge may be asked several times
+        files[name] = json.dumps(labels).encode() if in_json else join(rng.choice([long + more, wide]))
     return files, {"classes": CLASSES}
 
 
@@ -343,6 +344,7 @@ FORMATS = {
     ),
     "replab, judgements": of_labels(
         "replab", ("-1", "0", "1"), lambda rows, _: lines(rows, "{0} 0 {1} {2:x<1}"), truth.polarity_labels, NO_BLANKS,
+        none=("NULL", "null"),
     ),
     "annotations": Format(
         make_annotations, lambda files, _: truth.annotations(files, CLASSES), read_annotations, annotation_cells,

@@ -62,10 +62,19 @@ def table_of(content, delimiter):
 
 
 def tables_of(content):
-    """Every table that a file may be, by its delimiter."""
+    """Every table that a file may be, by its delimiter; a first line that cannot name columns is a title or groups them."""
     for delimiter in DELIMITERS:
         with contextlib.suppress(Unreadable):
-            yield table_of(content, delimiter)
+            try:
+                yield table_of(content, delimiter)
+            except Unreadable as problem:
+                need(str(problem) == "column names", "no table")
+                above, _, below = text_of(content).lstrip("\n").partition("\n")
+                header, rows = table_of(below.encode(), delimiter)
+                groups = [
+                    f"{group} {name}".strip() for group, name in zip(above.split(delimiter), header, strict=False)
+                ]
+                yield from ((header, rows), ([header[0], *groups[1:]], rows))
 
 
 def is_missing(text):

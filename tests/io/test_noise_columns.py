@@ -29,8 +29,7 @@ def table():
 
 
 def write(folder, frame, name="s.csv"):
-    frame.to_csv(folder / name, index=False)
-    return folder / name
+    return put(folder, {name: frame.to_csv(index=False)})
 
 
 def test_scores_are_the_means_of_repeats_and_their_noise_is_the_variance_within_cells(tmp_path, table):
