@@ -28,12 +28,6 @@ READABLE = 4.5  # the least contrast between a text and what is behind it (WCAG 
 EVERY = list(dict.fromkeys([*REGISTERED, *itertools.chain(*KNOWN), *(f"own{n}" for n in range(30))]))
 
 
-@given(st.integers(2, 24).flatmap(lambda n: st.lists(st.sampled_from(EVERY), min_size=n, max_size=n, unique=True)))
-@settings(max_examples=100, deadline=None)
-def test_up_to_24_measures_no_two_have_two_of_colour_dash_and_marker_in_common(names):
-    check_looks(names)
-
-
 def contrast(colour, other):
     """The contrast ratio of two colours by their relative luminances, between 1 and 21 (WCAG 2)."""
     dark, light = sorted(
@@ -50,6 +44,12 @@ def check_looks(names):
         assert sum(one[part] == other[part] for part in one) <= 1, names
     assert len({look["color"] for look in looks.values()}) == min(len(names), len(COLOURS))
     assert choose_looks(names[::-1]) == looks
+
+
+@given(st.integers(2, 24).flatmap(lambda n: st.lists(st.sampled_from(EVERY), min_size=n, max_size=n, unique=True)))
+@settings(max_examples=100, deadline=None)
+def test_up_to_24_measures_no_two_have_two_of_colour_dash_and_marker_in_common(names):
+    check_looks(names)
 
 
 def test_a_known_measure_keeps_its_look_in_every_part_of_its_family_and_beside_ones_own():
