@@ -9,6 +9,7 @@ import pytest
 
 import metaeval
 from metaeval.app.presets import find_presets
+from metaeval.measures.properties import all_counts
 from metaeval.measures.quantification import order_aware_divergence
 from metaeval.measures.registry import is_shipped
 from metaeval.show.screen import draw_chart
@@ -31,6 +32,7 @@ from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED
 from metaeval.app.lessons import OWN
 from metaeval.cli.lookup import APP
 from metaeval.errors import MetaevalError
+from tests.analyses.made import label
 from tests.app.serve import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
@@ -144,20 +146,16 @@ def test_closeness_is_that_of_print_and_its_scales_are_the_judges(pages, name):
 
 
 def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
-    from metaeval.measures.properties import all_counts
-
     for printed in (preset for preset in find_presets("distributions").values() if "differences" in preset):
         counts, mode = [], int(np.argmax(printed["first"]["shares"]))
         for n in range(16, 21):
             gold = all_counts(n, 5) / n
             gold = gold[(gold.argmax(axis=1) == mode) & ((gold == gold.max(axis=1, keepdims=True)).sum(axis=1) == 1)]
             fits = np.ones(len(gold), dtype=bool)
-            for measure, text in printed["differences"].items():
-                scores = [
-                    metaeval.measure(measure).evaluate(np.broadcast_to(printed[side]["shares"], gold.shape), gold)[0]
-                    for side in ("first", "second")
-                ]
-                fits &= np.abs(scores[0] - scores[1] - float(text)) <= 5.001e-4
+            for name, text in printed["differences"].items():
+                shares = (np.broadcast_to(printed[side]["shares"], gold.shape) for side in ("first", "second"))
+                first, second = (metaeval.measure(name).evaluate(side, gold)[0] for side in shares)
+                fits &= np.abs(first - second - float(text)) <= 5.001e-4
             counts += gold[fits].tolist()
         assert np.allclose(counts, [printed["gold"]]), printed["name"]
 
@@ -222,51 +220,59 @@ def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_n
 
 def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
     """Otherwise a measure with a wide range would stand on top whatever the runs are."""
-
-    def make(name, low, high, most):
-        formula = lambda shares, _: shares[..., 0] * most  # noqa: E731
-        return metaeval.Measure(name, True, (low, high), kind="quantification", formula=formula)
-
-    made = [("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
-            ("other", -1, 1, -1), ("even", 0, 1, 0)]  # fmt: skip
-    rows = candidates.score_pairs([make(*one) for one in made], np.eye(2), np.array([0.5, 0.5]))
+    made = [
+        metaeval.Measure(name, True, (low, high), kind="quantification", formula=lambda p, _, most=most: p[..., 0] * most)
+        for name, low, high, most in (
+            ("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
+            ("other", -1, 1, -1), ("even", 0, 1, 0),
+        )
+    ]  # fmt: skip
+    rows = candidates.score_pairs(made, np.eye(2), np.array([0.5, 0.5]))
     assert [str(row["measure"]) for row in rows] == ["narrow", "wide", "unbounded", "even", "other", "none"]
-    first, second = np.array([[4, 0], [0, 4]]), np.array([[3, 1], [0, 4]])
+    both = np.array([[[4, 0], [0, 4]], [[3, 1], [0, 4]]])
     for name, share in (("Accuracy", 1 / 8), ("kappa", (1 - 0.75) / 2)):  # kappa reaches from -1 to 1
-        (row,) = candidates.score_pairs([metaeval.measure(name)], np.stack([first, second]))
+        (row,) = candidates.score_pairs([metaeval.measure(name)], both)
         assert row["share"] == pytest.approx(share)
 
 
-@pytest.fixture(scope="module")
-def scores():
+@pytest.mark.parametrize(
+    ("question", "ask", "chosen"),
+    [
+        ("similarity", metaeval.ranking_similarity, None),
+        ("power", metaeval.discriminative_power, None),
+        ("ranks", metaeval.run_ranks, "P@10"),
+    ],
+)
+def test_an_answer_is_that_of_the_api_with_its_charts_and_tables(pages, question, ask, chosen):
+    page = pages["your_scores"]
     values = np.random.default_rng(0).random((12, 30, 3)) + np.linspace(0, 0.6, 12)[:, None, None]
-    names = ["AP", "nDCG@10", "P@10"]
-    return metaeval.Scores(values, runs=list("abcdefghijkl"), topics=range(30), measures=names, collection="small")
-
-
-def ask(page, question, scores):
-    """Open scores as the page would an uploaded file, and ask."""
+    scores = label(values, ["AP", "nDCG@10", "P@10"], "small")
     content = scores.to_frame().to_csv(index=False).encode()
     page.file_uploader(key="sent").set_value([("small.csv", content, "text/csv")]).run()
     page.selectbox(key="question").select(question).run()
+    if chosen:
+        page.selectbox(key="which").select(chosen).run()
     page.button(key="start").click().run()
     assert not page.exception
     assert not page.error
-    return page
-
-
-def test_an_answer_is_that_of_the_api_with_its_charts_and_tables(scores):
-    page = ask(open_page("your_scores"), "similarity", scores)
-    found = metaeval.ranking_similarity(scores)
+    found = ask(scores.sel(measures=chosen) if chosen else scores)
     assert page.header[0].value.replace("\\", "") == found.answer()
-    assert page.code[0].value == "metaeval similarity small.csv"
-    shown = find_table(page, "nDCG@10").set_index("measure")
-    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(found.tau[0, 1], abs=1e-3)
+    assert page.code[0].value == f"metaeval {question} small.csv" + f" --measure={chosen}" * bool(chosen)
     assert draw_chart(found.charts()[0], 560) in all_parts(page, "chart")[0]
-    page = ask(page, "power", scores)
-    power = metaeval.discriminative_power(scores)
-    assert page.header[0].value.replace("\\", "") == power.answer()
-    assert draw_chart(power.charts()[0], 560) in all_parts(page, "chart")[0]
+    assert [len(shown) for shown in all_tables(page).values()] == [len(table.frame) for table in found.at("short")]
+
+
+def test_a_fault_of_the_program_is_called_one_and_shown_whole_only_where_that_is_asked_for(pages, monkeypatch):
+    page = pages["your_scores"]
+    monkeypatch.setattr("metaeval.app.your_scores._read", lambda *_: 1 / 0)
+    page.file_uploader(key="sent").set_value([("s.csv", b"run,topic,AP\na,t,1\nb,t,0\n", "text/csv")]).run()
+    (said,) = [shown.value.replace("\\", "") for shown in page.error]
+    assert said == (
+        "This is a bug of metaeval: ZeroDivisionError: division by zero (metaeval app under METAEVAL_DEBUG=1 shows where)"
+    )
+    assert not page.exception
+    monkeypatch.setenv("METAEVAL_DEBUG", "1")
+    assert "division by zero" in page.run().exception[0].message
 
 
 def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_we_write_them():
