@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-import metaeval as me
 from metaeval.comparison.findings import find_answer
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import MEANINGS, choose_measures, list_panels, order_measures, show_short
-from tests.analyses.made import label
+from tests.comparison.conftest import hold, make_runs, see
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
 QUICK = {"n_trials": 60, "n_permutations": 300}
@@ -15,22 +14,12 @@ NOISE = {"mine": 0.3, "AP": 0.4, "RR": 0.8, "P": 0.6}
 NO_REFERENCE = "No reference was given: the data do not show which differences are right."
 
 
-def see(noise, *, turned=(), seed=1):
-    """Scores of measures that see the quality of 14 runs on 40 topics through noise; some see it upside down."""
-    rng = np.random.default_rng(seed)
-    quality = np.linspace(0, 1, 14)[:, None]
-    return {
-        name: (-quality if name in turned else quality) + rng.normal(0, size, (14, 40)) for name, size in noise.items()
-    }
-
-
 def people():
     return see({"people": 0.25}, seed=3)
 
 
 def ask(columns, new="mine", **options):
-    scores = label(np.stack(list(columns.values()), axis=-1), columns, higher_is_better=True)
-    return compare(new, scores, reference="people" if "people" in columns else None, **QUICK, **options)
+    return compare(new, hold(columns), reference="people" if "people" in columns else None, **QUICK, **options)
 
 
 def answer(columns):
@@ -160,12 +149,7 @@ def test_too_few_runs_or_topics_are_said_first():
 
 
 def test_what_ignores_the_order_of_classes_is_told_so():
-    rng = np.random.default_rng(0)
-    gold, noise = rng.dirichlet(np.ones(4), 30), rng.dirichlet(np.ones(4), (12, 30))
-    weight = np.linspace(0.2, 0.9, 12)[:, None, None]
-    runs = me.QuantificationRuns(
-        weight * gold + (1 - weight) * noise, gold, runs=range(12), topics=range(30), classes=range(4)
-    )
+    runs = make_runs(12, 30, 4, seed=0)
     found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
     assert found.headline == "Ignores the order of the classes, unlike RNOD"
     assert found.findings[0].startswith("Ignores the order of the classes (")

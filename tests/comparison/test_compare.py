@@ -14,19 +14,13 @@ from metaeval.comparison import report
 from metaeval.comparison.new_measure import compare
 from metaeval.errors import MetaevalError
 from tests.analyses.made import label, run_command
+from tests.comparison.conftest import add_baselines, make_runs
 
 QUICK = {"n_trials": 40, "n_permutations": 100}
 
 
-def quantified(n_runs=6, n_topics=24, collection="oq", baselines=True, seed=4):
-    rng = np.random.default_rng(seed)
-    gold = rng.dirichlet(np.ones(5), n_topics)
-    weight = np.linspace(0.2, 0.9, n_runs)[:, None, None]
-    estimated = weight * gold + (1 - weight) * rng.dirichlet(np.ones(5), (n_runs, n_topics))
-    labels = {"runs": [f"r{i}" for i in range(n_runs)], "topics": range(n_topics), "classes": range(5)}
-    runs = me.QuantificationRuns(estimated, gold, **labels, collection=collection)
-    top = np.eye(5)[gold.argmax(axis=1)]
-    return runs.with_runs({"BL-popularity": top, "BL-uniform": np.full_like(gold, 0.2)}) if baselines else runs
+def quantified(n_runs=6, n_topics=24, **options):
+    return add_baselines(make_runs(n_runs, n_topics, **{"collection": "oq", **options}))
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +156,7 @@ class TestReport:
         monkeypatch.setattr(me.DiscriminativePower, "run_pairs", refuse)
         sizes = {}
         for n_runs in (6, 40):
-            result = compare("RNADW", quantified(n_runs=n_runs, baselines=False), **QUICK)
+            result = compare("RNADW", make_runs(n_runs, 24), **QUICK)
             index = result.write(tmp_path / str(n_runs))
             rows = [len(path.read_text("utf-8").splitlines()) for path in index.parent.glob("tables/*.csv")]
             sizes[n_runs] = (max(rows), len((index.parent / "report.json").read_text("utf-8")))

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-import metaeval as me
 from metaeval.comparison.new_measure import compare
 from tests.analyses.made import label
 from tests.app.serve import find_barriers
+from tests.comparison.conftest import add_baselines, make_runs
 
 NASTY = "<img src=x onerror=alert(1)>"
 LONG = [
@@ -20,13 +20,7 @@ LONG = [
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    rng = np.random.default_rng(4)
-    gold = rng.dirichlet(np.ones(5), 30)
-    weight = np.linspace(0.1, 0.9, 7)[:, None, None]
-    estimated = weight * gold + (1 - weight) * rng.dirichlet(np.ones(5), (7, 30))
-    labels = {"runs": [NASTY, *"abcdef"], "topics": range(30), "classes": range(5), "collection": NASTY}
-    baselines = {"BL-popularity": np.eye(5)[gold.argmax(axis=1)], "BL-uniform": np.full_like(gold, 0.2)}
-    runs = me.QuantificationRuns(estimated, gold, **labels).with_runs(baselines)
+    runs = add_baselines(make_runs(7, 30, lowest=0.1, runs=[NASTY, *"abcdef"], collection=NASTY))
     return compare("RNADW", runs, n_trials=40, n_permutations=200).write(tmp_path_factory.mktemp("report"))
 
 

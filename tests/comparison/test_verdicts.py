@@ -13,23 +13,13 @@ from metaeval.comparison import new_measure
 from metaeval.comparison.findings import add_intervals, find_verdicts, list_warnings
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, list_panels, show_short
-from tests.analyses.made import label
+from tests.comparison.conftest import hold, see
 
 QUICK = {"n_trials": 60, "n_permutations": 200}
 
 
-def matrix(noise, n_runs=12, n_topics=40, turned=(), seed=1):
-    """Scores of measures that see the quality of runs through noise of a given size; some see it upside down."""
-    rng = np.random.default_rng(seed)
-    quality = np.linspace(0, 1, n_runs)[:, None]
-    columns = [
-        rng.normal(0, size, (n_runs, n_topics)) + quality * (1 - 2 * (name in turned)) for name, size in noise.items()
-    ]
-    return label(np.stack(columns, axis=-1), noise, higher_is_better=True)
-
-
 def judge(noise, *, new="mine", reference=None, **options):
-    result = compare(new, matrix(noise, **options), reference=reference, **QUICK)
+    result = compare(new, hold(see(noise, **{"n_runs": 12, **options})), reference=reference, **QUICK)
     return result, {one.key: one for one in find_verdicts(result, new if isinstance(new, str) else new[0])}
 
 
@@ -145,7 +135,7 @@ def test_with_many_runs_there_is_one_test_and_the_page_says_so(monkeypatch, tmp_
 
 
 def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
-    result = compare(["mine", "other"], matrix({"mine": 0.3, "other": 0.4, "AP": 0.5}), **QUICK)
+    result = compare(["mine", "other"], hold(see({"mine": 0.3, "other": 0.4, "AP": 0.5}, n_runs=12)), **QUICK)
     assert [result.verdict(name).split()[0] for name in result.new] == ["mine:", "other:"]
     page = result.write(tmp_path).read_text("utf-8")
     assert all(result.verdict(name).splitlines()[0] in page for name in result.new)
@@ -163,7 +153,9 @@ def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
 
 
 def test_the_picture_says_what_the_verdict_and_the_summary_say():
-    result = compare(["mine", "other"], matrix({"mine": 0.3, "other": 2.5, "AP": 0.5, "RR": 0.6}), **QUICK)
+    result = compare(
+        ["mine", "other"], hold(see({"mine": 0.3, "other": 2.5, "AP": 0.5, "RR": 0.6}, n_runs=12)), **QUICK
+    )
     figure = result.plot("other")
     panels = figure.axes
     said = " ".join(" ".join(axes.get_title(loc="left").split()) for axes in panels)
