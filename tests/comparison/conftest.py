@@ -5,6 +5,7 @@ import numpy as np
 import metaeval as me
 from tests.analyses.made import label
 from tests.app.serve import browser  # noqa: F401  (a fixture)
+from tests.cli.conftest import run  # noqa: F401  (a fixture)
 
 
 def see(noise, *, n_runs=14, n_topics=40, turned=(), seed=1):
