@@ -1,3 +1,3 @@
-"""Commands are run as the command line's tests run them."""
+"""One browser opens the pages of a file."""
 
-from tests.cli.conftest import refused, run  # noqa: F401  (fixtures)
+from tests.app.serve import browser  # noqa: F401  (a fixture)

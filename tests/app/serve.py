@@ -15,11 +15,33 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One browser for all tests of a file."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the browser extra is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium (Debian: apt-get install chromium)")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+def find_barriers(page):
+    """Return what axe finds that keeps somebody out of a page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    found = axe.run(page)
+    return found.generate_report() if found.violations_count else ""
 
 
 def wait_for(address, process):
@@ -66,10 +88,8 @@ def take_pictures():
 
     folder = ROOT / "docs" / "how-to" / "playground"
     with running_app() as address, sync_playwright() as playwright:
-        chromium = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium")
-        page = playwright.chromium.launch(executable_path=chromium, args=FLAGS).new_page(
-            viewport={"width": 1280, "height": 860}
-        )
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = opened.new_page(viewport={"width": 1280, "height": 860})
         page.set_default_timeout(90_000)
         for title in ("Two runs", "Two distributions", "Closeness"):
             page.goto(f"{address}/?page={title.replace(' ', '+')}")
@@ -78,9 +98,8 @@ def take_pictures():
             page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
             taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
             # A page has few colours: with a palette its picture is half as large.
-            taken.quantize(160, dither=Image.Dither.NONE).save(
-                folder / f"{title.lower().replace(' ', '-')}.png", optimize=True
-            )
+            drawn = taken.quantize(160, dither=Image.Dither.NONE)
+            drawn.save(folder / f"{title.lower().replace(' ', '-')}.png", optimize=True)
 
 
 if __name__ == "__main__":

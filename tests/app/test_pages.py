@@ -9,6 +9,7 @@ import pytest
 
 import metaeval
 from metaeval.app.presets import find_presets
+from metaeval.measures.properties import all_counts
 from metaeval.measures.quantification import order_aware_divergence
 from metaeval.measures.registry import is_shipped
 from metaeval.show.screen import draw_chart
@@ -17,20 +18,12 @@ pytest.importorskip("streamlit")
 
 from streamlit.testing.v1 import AppTest
 
-from metaeval.app import bars, candidates
-from metaeval.app.inputs import (
-    format_matrix,
-    parse_classes,
-    parse_items,
-    parse_labels,
-    parse_matrix,
-    parse_numbers,
-    parse_shares,
-)
+from metaeval.app import bars, candidates, inputs
 from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED
 from metaeval.app.lessons import OWN
 from metaeval.cli.lookup import APP
 from metaeval.errors import MetaevalError
+from tests.analyses.made import label
 from tests.app.serve import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
@@ -144,20 +137,16 @@ def test_closeness_is_that_of_print_and_its_scales_are_the_judges(pages, name):
 
 
 def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
-    from metaeval.measures.properties import all_counts
-
     for printed in (preset for preset in find_presets("distributions").values() if "differences" in preset):
         counts, mode = [], int(np.argmax(printed["first"]["shares"]))
         for n in range(16, 21):
             gold = all_counts(n, 5) / n
             gold = gold[(gold.argmax(axis=1) == mode) & ((gold == gold.max(axis=1, keepdims=True)).sum(axis=1) == 1)]
             fits = np.ones(len(gold), dtype=bool)
-            for measure, text in printed["differences"].items():
-                scores = [
-                    metaeval.measure(measure).evaluate(np.broadcast_to(printed[side]["shares"], gold.shape), gold)[0]
-                    for side in ("first", "second")
-                ]
-                fits &= np.abs(scores[0] - scores[1] - float(text)) <= 5.001e-4
+            for name, text in printed["differences"].items():
+                shares = (np.broadcast_to(printed[side]["shares"], gold.shape) for side in ("first", "second"))
+                first, second = (metaeval.measure(name).evaluate(side, gold)[0] for side in shares)
+                fits &= np.abs(first - second - float(text)) <= 5.001e-4
             counts += gold[fits].tolist()
         assert np.allclose(counts, [printed["gold"]]), printed["name"]
 
@@ -222,83 +211,91 @@ def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_n
 
 def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
     """Otherwise a measure with a wide range would stand on top whatever the runs are."""
-
-    def make(name, low, high, most):
-        formula = lambda shares, _: shares[..., 0] * most  # noqa: E731
-        return metaeval.Measure(name, True, (low, high), kind="quantification", formula=formula)
-
-    made = [("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
-            ("other", -1, 1, -1), ("even", 0, 1, 0)]  # fmt: skip
-    rows = candidates.score_pairs([make(*one) for one in made], np.eye(2), np.array([0.5, 0.5]))
+    made = [
+        metaeval.Measure(name, True, (low, high), kind="quantification", formula=lambda p, _, most=most: p[..., 0] * most)
+        for name, low, high, most in (
+            ("unbounded", -np.inf, np.inf, 9), ("none", 0, 1, np.nan), ("wide", -1, 1, 0.4), ("narrow", 0, 1, 0.3),
+            ("other", -1, 1, -1), ("even", 0, 1, 0),
+        )
+    ]  # fmt: skip
+    rows = candidates.score_pairs(made, np.eye(2), np.array([0.5, 0.5]))
     assert [str(row["measure"]) for row in rows] == ["narrow", "wide", "unbounded", "even", "other", "none"]
-    first, second = np.array([[4, 0], [0, 4]]), np.array([[3, 1], [0, 4]])
+    both = np.array([[[4, 0], [0, 4]], [[3, 1], [0, 4]]])
     for name, share in (("Accuracy", 1 / 8), ("kappa", (1 - 0.75) / 2)):  # kappa reaches from -1 to 1
-        (row,) = candidates.score_pairs([metaeval.measure(name)], np.stack([first, second]))
+        (row,) = candidates.score_pairs([metaeval.measure(name)], both)
         assert row["share"] == pytest.approx(share)
 
 
-@pytest.fixture(scope="module")
-def scores():
+@pytest.mark.parametrize(
+    ("question", "ask", "chosen"),
+    [
+        ("similarity", metaeval.ranking_similarity, None),
+        ("power", metaeval.discriminative_power, None),
+        ("ranks", metaeval.run_ranks, "P@10"),
+    ],
+)
+def test_an_answer_is_that_of_the_api_with_its_charts_and_tables(pages, question, ask, chosen):
+    page = pages["your_scores"]
     values = np.random.default_rng(0).random((12, 30, 3)) + np.linspace(0, 0.6, 12)[:, None, None]
-    names = ["AP", "nDCG@10", "P@10"]
-    return metaeval.Scores(values, runs=list("abcdefghijkl"), topics=range(30), measures=names, collection="small")
-
-
-def ask(page, question, scores):
-    """Open scores as the page would an uploaded file, and ask."""
+    scores = label(values, ["AP", "nDCG@10", "P@10"], "small")
     content = scores.to_frame().to_csv(index=False).encode()
     page.file_uploader(key="sent").set_value([("small.csv", content, "text/csv")]).run()
     page.selectbox(key="question").select(question).run()
+    if chosen:
+        page.selectbox(key="which").select(chosen).run()
     page.button(key="start").click().run()
     assert not page.exception
     assert not page.error
-    return page
-
-
-def test_an_answer_is_that_of_the_api_with_its_charts_and_tables(scores):
-    page = ask(open_page("your_scores"), "similarity", scores)
-    found = metaeval.ranking_similarity(scores)
+    found = ask(scores.sel(measures=chosen) if chosen else scores)
     assert page.header[0].value.replace("\\", "") == found.answer()
-    assert page.code[0].value == "metaeval similarity small.csv"
-    shown = find_table(page, "nDCG@10").set_index("measure")
-    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(found.tau[0, 1], abs=1e-3)
+    assert page.code[0].value == f"metaeval {question} small.csv" + f" --measure={chosen}" * bool(chosen)
     assert draw_chart(found.charts()[0], 560) in all_parts(page, "chart")[0]
-    page = ask(page, "power", scores)
-    power = metaeval.discriminative_power(scores)
-    assert page.header[0].value.replace("\\", "") == power.answer()
-    assert draw_chart(power.charts()[0], 560) in all_parts(page, "chart")[0]
+    assert [len(shown) for shown in all_tables(page).values()] == [len(table.frame) for table in found.at("short")]
+
+
+def test_a_fault_of_the_program_is_called_one_and_shown_whole_only_where_that_is_asked_for(pages, monkeypatch):
+    page = pages["your_scores"]
+    monkeypatch.setattr("metaeval.app.your_scores._read", lambda *_: 1 / 0)
+    page.file_uploader(key="sent").set_value([("s.csv", b"run,topic,AP\na,t,1\nb,t,0\n", "text/csv")]).run()
+    (said,) = [shown.value.replace("\\", "") for shown in page.error]
+    assert said == (
+        "This is a bug of metaeval: ZeroDivisionError: division by zero (metaeval app under METAEVAL_DEBUG=1 shows where)"
+    )
+    assert not page.exception
+    monkeypatch.setenv("METAEVAL_DEBUG", "1")
+    assert "division by zero" in page.run().exception[0].message
 
 
 def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_we_write_them():
     for text in ("5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"):
-        assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
+        assert inputs.parse_matrix(text).tolist() == [[5, 1], [2, 7]]
     counts = np.random.default_rng(0).integers(0, 1000, (7, 7))
-    assert (parse_matrix(format_matrix(counts)) == counts).all()
-    classes, *both = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
+    assert (inputs.parse_matrix(inputs.format_matrix(counts)) == counts).all()
+    classes, *both = inputs.parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
     assert classes == ["low", "very high"]
     assert [one.tolist() for one in both] == [[[1, 0], [1, 0]], [[0, 1], [0, 1]]]
-    assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
-    assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
-    assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
+    assert inputs.parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
+    assert inputs.parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
+    assert inputs.parse_classes("a, a", 3) == ["a", "a (2)", "3"]
 
 
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
-        (parse_matrix, "", "there are 0 classes"),
-        (parse_matrix, "1 x\n2 3", "'x' is not a number"),
-        (parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
-        (parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
-        (parse_matrix, "1 1e300\n2 3", "not a whole number"),
-        (parse_matrix, "0 0\n0 0", "no items"),
-        (parse_items, "7", "there are 1 classes"),
-        (parse_items, " ".join("1" * 13), "2 to 12"),
-        (parse_shares, "1e308 1e308", "sum to inf"),
-        (parse_labels, "1 2", "line 1 has 2 labels"),
-        (parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
-        (parse_labels, "classes: a, a\na a a", "named twice"),
-        (parse_numbers, "<script>", "is not a number"),
+        (inputs.parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
+        (inputs.parse_matrix, "", "there are 0 classes"),
+        (inputs.parse_matrix, "1 x\n2 3", "'x' is not a number"),
+        (inputs.parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
+        (inputs.parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
+        (inputs.parse_matrix, "1 1e300\n2 3", "not a whole number"),
+        (inputs.parse_matrix, "0 0\n0 0", "no items"),
+        (inputs.parse_items, "7", "there are 1 classes"),
+        (inputs.parse_items, " ".join("1" * 13), "2 to 12"),
+        (inputs.parse_shares, "1e308 1e308", "sum to inf"),
+        (inputs.parse_labels, "1 2", "line 1 has 2 labels"),
+        (inputs.parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
+        (inputs.parse_labels, "classes: a, a\na a a", "named twice"),
+        (inputs.parse_numbers, "<script>", "is not a number"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
@@ -307,16 +304,14 @@ def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
 
 
 def test_the_image_copies_what_is_there_runs_as_somebody_else_than_root_and_docs_name_the_largest_file():
-    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    lines = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     copied = [name for step, rest in steps if step == "COPY" for name in rest.split()[:-1]]
     assert "metaeval" in copied
     assert all((ROOT / name).exists() for name in copied)
-    assert [rest for step, rest in steps if step == "USER"] == ["visitor"]
     assert [step for step, _ in steps][-5:] == ["USER", "WORKDIR", "EXPOSE", "HEALTHCHECK", "CMD"]
-    words = json.loads(dict(steps)["CMD"])
-    known = {f"--{name}" for name in APP} | {"--no-browser"}
-    assert words[:2] == ["metaeval", "app"]
-    assert {word for word in words if word.startswith("--")} <= known
-    said = " ".join((ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8").split())
+    program, command, *words = json.loads(dict(steps)["CMD"])
+    assert (dict(steps)["USER"], program, command) == ("visitor", "metaeval", "app")
+    assert {word for word in words if word.startswith("--")} <= {*(f"--{name}" for name in APP), "--no-browser"}
+    said = " ".join((ROOT / "docs" / "how-to" / "playground.md").read_text("utf-8").split())
     assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in said

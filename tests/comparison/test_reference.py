@@ -12,6 +12,7 @@ from metaeval.analyses import study
 from metaeval.comparison.new_measure import compare
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from tests.analyses.made import label
+from tests.comparison.conftest import make_runs
 
 QUICK = {"n_trials": 20, "n_permutations": 100}
 NASTY = "<img src=x onerror=alert(1)>"
@@ -83,11 +84,7 @@ def test_pairs_of_several_collections_are_added(scores):
 
 
 def test_runs_are_scored_with_the_reference():
-    rng = np.random.default_rng(4)
-    gold, noise = rng.dirichlet(np.ones(4), 30), rng.dirichlet(np.ones(4), (5, 30))
-    weight = np.linspace(0.2, 0.9, 5)[:, None, None]
-    labels = {"runs": list("abcde"), "topics": range(30), "classes": range(4), "collection": "tiny"}
-    runs = me.QuantificationRuns(weight * gold + (1 - weight) * noise, gold, **labels)
+    runs = make_runs(5, 30, 4, collection="tiny")
     found = compare("RNADW", runs, reference="NMD", **QUICK)
     assert "NMD" not in found.summary().index
     assert str(found.reference) == "NMD"

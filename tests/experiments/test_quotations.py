@@ -10,18 +10,12 @@ import pytest
 from experiments.page import list_claims
 
 ROOT = Path(__file__).parents[2]
-CLAIMS = ROOT / "experiments"
-if not (CLAIMS / "amigo2020" / "claims.py").exists():
+if not (ROOT / "experiments" / "amigo2020" / "claims.py").exists():
     pytest.skip("the experiments are not part of an installed copy", allow_module_level=True)
 
-MODULES = {
-    "cardoso2011": "cardoso-sousa-2011",
-    "amigo2020": "amigo-acl2020",
-    "lq2021": "sakai-lq2021",
-    "acl2021": "sakai-acl2021",
-}
+MODULES = {"cardoso2011": "cardoso-sousa-2011", "amigo2020": "amigo-acl2020", "lq2021": "sakai-lq2021"}
+MODULES |= {"acl2021": "sakai-acl2021"}
 """Whose text the claims of a folder quote."""
-
 
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "kappa": "κ", "mu": "μ", "tau": "τ",
@@ -72,9 +66,12 @@ def test_a_claim_is_verbatim(name):
 def test_a_claim_with_another_word_or_one_left_out_is_no_quotation():
     formula = r"for all $\beta_1 \geq \frac{1}{2}$"
     text = squeeze(f"the two <b>CEM</b><sup>ORD</sup> scores, {formula}, are “hardly dif-\n\nferent”")
-    assert find_strays("the two CEM^ORD scores, for all β₁ ≥ 1/2, are ‘hardly different’", text) == []
-    assert find_strays("the two […] scores […] are hardly different.", text) == []
-    assert find_strays("[Both] are hardly different", text) == []
-    assert find_strays("the two scores", text) == ["the two scores"]
-    assert find_strays("are barely different", text) == ["are barely different"]
-    assert find_strays("are hardly different […] for all", text) == [" for all"]
+    for claim, strays in {
+        "the two CEM^ORD scores, for all β₁ ≥ 1/2, are ‘hardly different’": [],
+        "the two […] scores […] are hardly different.": [],
+        "[Both] are hardly different": [],
+        "the two scores": ["the two scores"],
+        "are barely different": ["are barely different"],
+        "are hardly different […] for all": [" for all"],
+    }.items():
+        assert find_strays(claim, text) == strays

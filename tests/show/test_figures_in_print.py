@@ -11,16 +11,21 @@ from metaeval.show.drawing import fix_layout
 from metaeval.show.style import WIDTHS, house_style
 from tests.analyses.made import ask_everything, label
 
-LONG = ("BLEU", "docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "chrF", "OCI(beta=0.75, gamma=1)")
+USUAL = ("BLEU", "docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "chrF", "OCI(beta=0.75, gamma=1)")
+LONG = (
+    "A measure of which the name has about sixty-four letters, no. ",
+    "a-measure-whose-name-has-more-than-sixty-letters-and-no-space-",
+)
 PAGE = 9.7  # inches of a page of the ACL
 
 
 @cache
-def make_results(n):
+def make_results(n, names=USUAL):
     rng = np.random.default_rng(1)
     values = rng.normal(0, 0.5, (14, 1, 1)) + rng.normal(0, 0.6, (14, 30, 1)) + rng.normal(0, 1, (14, 30, n))
-    names = [f"{LONG[k % 5]}{k}" for k in range(n)]
-    return [*ask_everything(label(values, names, "c", runs=[f"run-{k}" for k in range(14)], higher_is_better=True))]
+    labels = {"runs": [f"{'' if names is USUAL else 'long-' * 12}run-{k}" for k in range(14)], "higher_is_better": True}
+    measures = [f"{names[k % len(names)]}{k}" for k in range(n)]
+    return [*ask_everything(label(values, measures, "c" if names is USUAL else "c" * 61, **labels))]
 
 
 def find_texts(figure):
@@ -65,15 +70,24 @@ def find_collisions(figure):
 
 
 @pytest.mark.parametrize(
-    ("n", "size"),
-    [(1, "column"), (2, "page"), (12, "column"), (34, "column"), pytest.param(34, "page", marks=pytest.mark.nightly)],
+    ("n", "size", "names"),
+    [
+        (1, "column", USUAL),
+        (2, "page", USUAL),
+        (12, "column", USUAL),
+        (12, None, USUAL),
+        (34, "column", USUAL),
+        pytest.param(34, "page", USUAL, marks=pytest.mark.nightly),
+        (2, "page", LONG),
+        (5, "column", LONG),
+    ],
 )
-def test_no_text_collides_or_is_cut_off_for_1_to_34_measures(n, size):
-    for result in make_results(n):
+def test_no_text_collides_or_is_cut_off_for_1_to_34_measures_and_names_of_60_letters(n, size, names):
+    for result in make_results(n, names):
         figure, name = result.plot(size=size), type(result).__name__
         with house_style(size):
             assert find_collisions(figure) == [], name
-        assert figure.get_figwidth() == WIDTHS[size]
+        assert figure.get_figwidth() == WIDTHS.get(size, figure.get_figwidth())
         assert figure.get_figheight() < (PAGE if size == "column" else 11), name
 
 
