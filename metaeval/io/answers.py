@@ -95,8 +95,7 @@ def classification_runs(
     topic_of, topics = pd.factorize(np.array(grouped, dtype=object))
     truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
-        label = gold.labels[row]
-        raise DataError(_not_a_class(label, names), **gold.locate(row))
+        raise DataError(_not_a_class(gold.labels[row], names), **gold.locate(row))
     keys = _index(gold, None)
     rows = np.full((len(runs), len(keys)), _NONE)
     predicted, gaps = rows.copy(), np.zeros(rows.shape, dtype=bool)
@@ -240,13 +239,8 @@ def quantification_runs(
     if count and missing == "raise":
         r, t = np.argwhere(gaps)[0]
         problem = f"there is no distribution for this topic{policies.describe_total(count)}"
-        raise DataError(
-            problem,
-            file=runs[labels[r]].file,
-            run=labels[r],
-            topic=topics[t],
-            hint=f"{policies.hint_missing()}, or worst",
-        )
+        where = {"file": runs[labels[r]].file, "run": labels[r], "topic": topics[t]}
+        raise DataError(problem, **where, hint=f"{policies.hint_missing()}, or worst")
     if count and missing == "worst":
         worst = np.eye(K)[_find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]

@@ -257,8 +257,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
     counts = [name for name in names if counts_rows(table, name) or names_statistic(name)]
-    labels = [name for name in names if name not in counts] if len(names) > 2 else names
-    labels = labels or names
+    labels = [name for name in names if name not in counts or len(names) < 3] or names
     # What rows are about stands first, or behind a count of them.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
     first = stated.get("run", stated.get("topic", first))
@@ -309,7 +308,7 @@ def counts_rows(table: Table, name: str) -> bool:
 def _may_hold_scores(table: Table, name: str) -> bool:
     """Say whether something in a column begins like a number, **0.5** too: others describe what the rows are about."""
     cells = table.columns[name]
-    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{)?\W*\d", cell) for cell in cells)
+    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{\W*)?\d", cell) for cell in cells)
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
@@ -353,7 +352,8 @@ def _refuse_what_is_no_matrix(
     numeric = [name for name in runs if table.holds_numbers(name)]
     words = not table.holds_numbers(first) and not np.isfinite(table.numbers(first)).any()
     labelled = topic is None and words and not odd and len(runs) > 1 and 2 * len(numeric) > len(runs) - 1
-    if labelled and all(measure_of_label(name).higher_is_better is not None for name in numeric):
+    single = topic is None and bool(numeric) and table.n_rows == 1  # {"exact": 80.1, "f1": 83.2}
+    if (single and table.file and not table.lines) or (labelled and all(map(_names_score, numeric))):
         refuse_means(table)
     numbered = topic is not None and is_index(topic) and all(name.isdecimal() for name in runs) and len(runs) > 1
     if labelled or (numbered and not any(str(cell).isdecimal() for cell in table.columns[first])):
@@ -368,10 +368,6 @@ def _refuse_what_is_no_matrix(
     no_table = len(names) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
     texts = few and any(isinstance(cell, str) for name in runs for cell in table.columns[name][:1])
-    if (
-        topic is None and numeric and table.n_rows == 1 and table.file and not table.lines
-    ):  # {"exact": 80.1, "f1": 83.2}
-        refuse_means(table)
     if some and topic is None:
         hint = "put a first line into the file that names the columns: run,topic,measure,score"
         _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
