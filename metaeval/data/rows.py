@@ -158,7 +158,10 @@ class Rows:
             raise DataError(problem, file=self.file)
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
-            raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
+            hint = f"write the {name} into every row"  # a merged cell holds it once
+            raise DataError(
+                f"the {name} is missing", hint=hint, **self.locate(row, () if name in COLUMNS else COLUMNS[:3])
+            )
         return codes.astype(np.int32), texts
 
     def read_scores(self) -> np.ndarray:
@@ -177,8 +180,8 @@ class Rows:
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
             more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
-            is_marked = isinstance(shown, str) and re.fullmatch(r"[+-]?\d[\d., ]*%?", shown.strip())
-            hint = "write decimals with a point, and leave out percent signs and what separates thousands"
+            is_marked = isinstance(shown, str) and re.match(r"\W*(\w+\{\W*)?\d", shown)
+            hint = "write decimals with a point, and leave out percent signs, what separates thousands, and other marks"
             problem = f"the score {shown!r} is not a finite number{more}"
             raise DataError(problem, value=shown, hint=hint if is_marked else None, **self.locate(row))
         return scores

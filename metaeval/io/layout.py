@@ -191,8 +191,9 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     if "score" in roles:
         scores = [roles["score"]]
     if not scores:
+        marked = [f": {name!r} holds {table.columns[name][0]!r}" for name in rest if _may_hold_scores(table, name)]
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
-        _ask(table, question, needed=NEEDED)
+        _ask(table, question + "".join(marked[:1]), needed=NEEDED)
     used = {*scores, *roles.values()}
     unused = tuple(name for name in rest if name not in used and not is_index(name))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
@@ -367,7 +368,8 @@ def _refuse_what_is_no_matrix(
     some = any(map(_is_score, table.header)) and not is_line_of_scores(table.header)
     no_table = len(names) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
-    texts = few and any(isinstance(cell, str) for name in runs for cell in table.columns[name][:1])
+    plain = [name for name in runs if topic is None or not _may_hold_scores(table, name)]  # unlike 0.5 (1), **0.5**
+    texts = few and any(isinstance(cell, str) for name in plain for cell in table.columns[name][:1])
     if some and topic is None:
         hint = "put a first line into the file that names the columns: run,topic,measure,score"
         _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
