@@ -280,6 +280,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         _refuse_what_is_no_matrix(table, first, topic, [name for name in names if name not in counts], roles)
     known = [stated["run"]] if stated.get("run") in names else []
     runs = [name for name in names if name != topic and (name not in counts or name in known)]
+    runs = runs or [name for name in counts if name != topic]  # fusions called min, max and sum
     runs = [name for name in runs if topic is None or _may_hold_scores(table, name)]
     unsure = topic is None or topic in counts
     traits = [name for name in runs if names_trait(name) and table.holds_integers(name) and name not in known]
