@@ -229,7 +229,8 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
 def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
     """Refuse a table without a column of runs, or of topics, and name the columns that may hold them."""
     names = [name for name in table.columns if name not in roles.values() and plain_name(name) not in SCORE_NAMES]
-    may = next(iter([name for name in names if not table.holds_numbers(name)] or names), "NAME")
+    likely = [name for name in names if not table.holds_numbers(name)] or names
+    may = likely[0] if len(likely) == 1 else "NAME"
     known = {other: name for other, name in roles.items() if other in ("run", "topic") and other != name}
     if role == "topic" and not table.count_doubled(
         [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
