@@ -232,9 +232,8 @@ def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
     likely = [name for name in names if not table.holds_numbers(name)] or names
     may = likely[0] if len(likely) == 1 else "NAME"
     known = {other: name for other, name in roles.items() if other in ("run", "topic") and other != name}
-    if role == "topic" and not table.count_doubled(
-        [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
-    ):
+    keys = [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
+    if role == "topic" and not table.count_doubled(keys):
         refuse_means(table)
     question = f"no column is called as {role}s are {_list(table)}"
     _ask(table, question, say_which_is={role: may, **known}, two_that_are_it_together="A+B")
