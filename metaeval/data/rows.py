@@ -370,7 +370,9 @@ class Cells:
             near = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
             unlike = means[(means["score"] - means["mean"]).abs() > near]
             if axis == "run" and (len(unlike) or means.empty):
-                continue  # a run of that name
+                called = next(compress(self.labels[axis], totals))
+                report_policy(f"the run {called} is no mean: leave it out if it sums up the others", self.rows.file)
+                continue
             for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
                 problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
                 where = self.rows.locate(int(first["at"])) | {"line": None}
