@@ -260,9 +260,8 @@ def place_topics(cells: Cells, what: str, hint: str) -> dict[str, str]:
 def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
     """Warn of a number that may stand for no score, and of runs, or topics, with fractions beside others with percentages."""
     if (sentinel := find_sentinel(scores)) is not None:
-        cells = f"{np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
-        what = f"{measure} is {sentinel:g} in {cells}, and nowhere else below 0"
-        report_policy(f"{what}; if it stands for no score, leave these cells empty", file)
+        what = f"{measure} is {sentinel:g} in {np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
+        report_policy(f"{what}, and nowhere else below 0; if it stands for no score, leave these cells empty", file)
     for axis, what in enumerate(COLUMNS[:2]):
         if places := find_two_scales(scores, axis):
             low, high = (labels[what][place] for place in places)

@@ -93,12 +93,10 @@ def read_runs(
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
         collection = name_collection(gold, None) + (f"-{aspect}" if aspect else "")
-    origin: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files)}
+    shared: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files), "missing": missing}
     if isinstance(truth, Labels):
-        return classification_runs(
-            truth, answers, names, missing=missing, invalid=invalid, parts=parts, seed=seed, **origin
-        )
-    return quantification_runs(truth, answers, names, missing=missing, rescale=rescale, **origin)
+        return classification_runs(truth, answers, names, invalid=invalid, parts=parts, seed=seed, **shared)
+    return quantification_runs(truth, answers, names, rescale=rescale, **shared)
 
 
 def is_table(given: object) -> bool:
