@@ -116,9 +116,8 @@ class Annotations(Labelled):
         """
         if parts is None and len(set(self.topics)) == len(self.items) > 1:
             problem = "every item is a topic of its own, on which measures of classes only say whether it is right"
-            raise MetaevalError(
-                f"{problem}: divide them at random, or pool them with 1: {format_option('parts', '20')}"
-            )
+            parts_of_them = format_option("parts", "20")
+            raise MetaevalError(f"{problem}: divide them at random, or pool them with 1: {parts_of_them}")
         topics: Sequence[str] = self.topics
         if parts is not None:
             keys = list(zip(self.topics, self.items, strict=True))

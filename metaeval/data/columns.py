@@ -26,7 +26,7 @@ TOPIC_NAMES = frozenset({
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
     "conversation", "tweet", "paragraph", "utterance",
 })  # fmt: skip
-INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})  # R and pandas write an empty name, or Unnamed: 0
+INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "no.", "s.no", "s.no.", "row", "#"})
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
@@ -40,8 +40,8 @@ TRAIT_NAMES = frozenset({
 })  # fmt: skip
 _STATISTIC = (
     r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?value|rank)"
+    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|[±δ].*|.+__(min|max)"
 )
-_STATISTIC += r"|sd|variance|median|min|max|sum|count|\d+%|improvement.*|±.*"
 
 
 def names_statistic(name: object) -> bool:

@@ -26,7 +26,7 @@ from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
-from metaeval.stats.arrays import average
+from metaeval.stats.arrays import average, find_sentinel, find_two_scales
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
@@ -37,8 +37,6 @@ TOTALS = (
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
 # So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
-# Numbers that stand for no score in many files, and how many different other scores must be there to say so.
-SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
 ONCE = "once"  # the label of the only repeat, in a collection beside others that have several
 _LABEL_KINDS = ("string", "integer", "floating", "boolean", "empty")
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4  # how far a total may be from the mean: it is printed with three or four digits
@@ -164,7 +162,9 @@ class Rows:
             raise DataError(problem, file=self.file)
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
-            raise DataError(f"the {name} is missing", **self.locate(row, () if name in COLUMNS else COLUMNS[:3]))
+            hint = f"write the {name} into every row"  # a merged cell holds it once
+            about = () if name in COLUMNS else COLUMNS[:3]
+            raise DataError(f"the {name} is missing", hint=hint, **self.locate(row, about))
         return codes, texts
 
     def read_scores(self) -> np.ndarray:
@@ -183,8 +183,8 @@ class Rows:
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
             more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
-            is_marked = isinstance(shown, str) and re.fullmatch(r"[+-]?\d[\d., ]*%?", shown.strip())
-            hint = "write decimals with a point, and leave out percent signs and what separates thousands"
+            is_marked = isinstance(shown, str) and re.match(r"\W*(\w+\{\W*)?\d", shown)
+            hint = "write decimals with a point, and leave out percent signs, what separates thousands, and other marks"
             problem = f"the score {shown!r} is not a finite number{more}"
             raise DataError(problem, value=shown, hint=hint if is_marked else None, **self.locate(row))
         return scores
@@ -229,8 +229,7 @@ def arrange(
     cells.drop_totals()
     values = cells.fill(missing)
     for m, measure in enumerate(known):
-        _remark_sentinel(str(measure), values[:, :, m], rows.file)
-        _remark_scales(str(measure), values[:, :, m], cells.labels, rows.file)
+        _remark_oddities(str(measure), values[:, :, m], cells.labels, rows.file)
     noise = {}
     if len(repeats := cells.labels.get(REPEAT, [ONCE])) > 1:
         within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
@@ -261,25 +260,15 @@ def place_topics(cells: Cells, what: str, hint: str) -> dict[str, str]:
     return {topic: names[code] for topic, code in zip(cells.labels["topic"], codes[first], strict=True)}
 
 
-def _remark_sentinel(measure: str, scores: np.ndarray, file: Any) -> None:
-    """Warn of a number that may stand for no score: −1, −9, −99, … in some cells, where no other score is below 0."""
-    finite = scores[np.isfinite(scores)]
-    lowest = finite.min(initial=np.inf)
-    others = np.unique(finite[finite > lowest]) if lowest in SENTINELS else finite[:0]
-    n = np.count_nonzero(finite == lowest)
-    if len(others) >= FEWEST_OTHERS and others[0] >= 0 and n <= finite.size / 5:
-        what = f"{measure} is {lowest:g} in {n:,} of {scores.size:,} cells, and nowhere else below 0"
-        report_policy(f"{what}; if it stands for no score, leave these cells empty", file)
-
-
-def _remark_scales(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
-    """Warn of fractions up to 1 for some runs, or topics, where all others have scores above 10, as percentages are."""
-    for axis, what in enumerate(COLUMNS[:2] if scores.size >= 4 * FEWEST_OTHERS else ()):
-        rows = np.nan_to_num(np.moveaxis(scores, axis, 0)).reshape(scores.shape[axis], -1)
-        small = (rows.max(axis=1) <= 1) & (rows % 1 > 0).any(axis=1)
-        if small.any() and not small.all() and rows[~small].max(axis=1).min() > 10:
-            low, high = (labels[what][int(np.argmax(chosen))] for chosen in (small, ~small))
-            problem = f"{measure} is at most 1 for {what} {low}, and up to {rows.max():g} for others, such as {high}"
+def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
+    """Warn of a number that may stand for no score, and of runs, or topics, with fractions beside others with percentages."""
+    if (sentinel := find_sentinel(scores)) is not None:
+        what = f"{measure} is {sentinel:g} in {np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
+        report_policy(f"{what}, and nowhere else below 0; if it stands for no score, leave these cells empty", file)
+    for axis, what in enumerate(COLUMNS[:2]):
+        if places := find_two_scales(scores, axis):
+            low, high = (labels[what][place] for place in places)
+            problem = f"{measure} is at most 1 for {what} {low}, and above 10 for others, such as {high}"
             report_policy(f"{problem}: if some are percentages, bring them to one scale", file)
 
 
@@ -384,7 +373,9 @@ class Cells:
             near = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
             unlike = means[(means["score"] - means["mean"]).abs() > near]
             if axis == "run" and (len(unlike) or means.empty):
-                continue  # a run of that name
+                called = next(compress(self.labels[axis], totals))
+                report_policy(f"the run {called} is no mean: leave it out if it sums up the others", self.rows.file)
+                continue
             for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
                 problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
                 where = self.rows.locate(int(first["at"])) | {"line": None}
@@ -405,10 +396,10 @@ class Cells:
         if len(words) == 1 and len(shapes) == 2 and len(topics) > 3:
             problem = "it is the only topic without a number, as a row that sums up the others is"  # std, median, …
             hint = "remove it, or give the topic a number"
-            found = DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
-            if {"", words[0]} == shapes:
-                raise found
-            report_policy(str(found))
+            odd = DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
+            if "" in shapes:
+                raise odd
+            report_policy(str(odd))
 
     def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

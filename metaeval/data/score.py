@@ -69,10 +69,7 @@ def _evaluate(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> n
             raise MeasureError(f"{place}: the score is {scores[r, t]:g}, {why}{describe_total(int(wrong.sum()))}")
     if undefined.any():
         cells = [f"run {runs.runs[r]} on topic {runs.topics[t]}" for r, t in np.argwhere(undefined)]
-        warnings.warn(
-            f"{measure} is undefined (0/0) for {len(cells)} of {undefined.size} scores and counted as "
-            f"{measure.undefined:g}: {format_list(cells, most=3)}",
-            UndefinedValueWarning,
-            stacklevel=3,
-        )
+        what = f"{measure} is undefined (0/0) for {len(cells)} of {undefined.size} scores"
+        counted = f"{what} and counted as {measure.undefined:g}: {format_list(cells, most=3)}"
+        warnings.warn(counted, UndefinedValueWarning, stacklevel=3)
     return scores

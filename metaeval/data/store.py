@@ -151,10 +151,8 @@ class ScoreStore:
             yield
         except DataError as error:
             raise StoreError(str(error if error.file else error.changed(file=self.path))) from None
-        except MemoryError:
-            raise StoreError(f"{self.path}: the store cannot be {done}: there is not enough memory") from None
-        except (OSError, NotImplementedError) as error:  # of locks that a disk does not have
-            why = getattr(error, "strerror", None) or error
+        except (MemoryError, OSError, NotImplementedError) as error:  # the last of locks that a disk does not have
+            why = getattr(error, "strerror", None) or str(error) or "there is not enough memory"
             raise StoreError(f"{self.path}: the store cannot be {done}: {why}") from None
 
     def _list_files(self) -> list[Path]:

@@ -95,8 +95,7 @@ def classification_runs(
     topic_of, topics = pd.factorize(np.array(grouped, dtype=object))
     truth, K = code_labels(gold.labels, names), len(names)
     for row in np.flatnonzero(truth == _NONE)[:1].tolist():
-        label = gold.labels[row]
-        raise DataError(_not_a_class(label, names), **gold.locate(row))
+        raise DataError(_not_a_class(gold.labels[row], names), **gold.locate(row))
     keys = _index(gold, None)
     rows = np.full((len(runs), len(keys)), _NONE)
     predicted, gaps = rows.copy(), np.zeros(rows.shape, dtype=bool)
@@ -240,20 +239,14 @@ def quantification_runs(
     if count and missing == "raise":
         r, t = np.argwhere(gaps)[0]
         problem = f"there is no distribution for this topic{policies.describe_total(count)}"
-        raise DataError(
-            problem,
-            file=runs[labels[r]].file,
-            run=labels[r],
-            topic=topics[t],
-            hint=f"{policies.hint_missing()}, or worst",
-        )
+        where = {"file": runs[labels[r]].file, "run": labels[r], "topic": topics[t]}
+        raise DataError(problem, **where, hint=f"{policies.hint_missing()}, or worst")
     if count and missing == "worst":
         worst = np.eye(K)[_find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
-        policies.report_policy(
-            f"{format_option('missing', missing)}: {given}: {_describe_affected(gaps, labels, topics)}"
-        )
+        affected = _describe_affected(gaps, labels, topics)
+        policies.report_policy(f"{format_option('missing', missing)}: {given}: {affected}")
     keep_runs, keep_topics = policies.find_complete(gaps, labels, topics, missing)
     return QuantificationRuns(
         estimated[np.ix_(keep_runs, keep_topics)],
@@ -283,9 +276,8 @@ def shares_from_text(
         keep = [row for row, cells in enumerate(zip(*columns, strict=True)) if not all(map(is_missing, cells))]
         topics, lines = [topics[row] for row in keep], [lines[row] for row in keep]
         columns = [[column[row] for row in keep] for column in columns]
-    shares = Shares(
-        file, topics, np.array([list(map(number, column)) for column in columns]).reshape(len(columns), -1).T, lines
-    )
+    numbers = np.array([list(map(number, column)) for column in columns]).reshape(len(columns), -1)
+    shares = Shares(file, topics, numbers.T, lines)
     for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
         given = columns[k][row]
         problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"

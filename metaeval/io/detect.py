@@ -77,9 +77,7 @@ def find_format(sources: files.Sources, columns: Mapping[str, str] | None = None
     if folder is not None and os.path.isfile(os.path.join(folder, "runs")):
         return SCORE_FORMATS["sakai"]
     formats = {} if folder is None else _find_logs(folder)
-    listed = (
-        list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources) if not formats else []
-    )
+    listed = [] if formats else [*sources.values()] if isinstance(sources, Mapping) else files.find_paths(sources)
     for path in listed:
         formats.setdefault(_find_format(Sample(path, columns)).name, path)
     if list(formats) == ["tidy"]:  # scores of several tidy files could contradict each other
@@ -92,9 +90,7 @@ def find_format(sources: files.Sources, columns: Mapping[str, str] | None = None
     stems = [split_stem(files.stem(path)) for path in listed]
     by_measure = isinstance(sources, Mapping) or any(known or name for name, _, known in stems)
     if list(formats) == ["wide"] and len(listed) > 1 and not by_measure:
-        problem = (
-            "is each file a measure, or a run with a column for each measure? No name of a file is a known measure"
-        )
+        problem = "is each file a measure, or a run with a column per measure? No file is called as a known measure"
         hint = f"measures: {format_option('format', 'wide')}; runs: join them into one table, with a column run"
         raise DataError(problem, file=folder or listed[0], hint=hint)
     return READ_FORMATS[next(iter(formats))]
@@ -118,11 +114,8 @@ def _find_format(sample: Sample) -> ScoreFormat:
     rows = isinstance(found, str) and found in ("tidy", "measures")
     possible = [SCORE_FORMATS[str(found)]] if isinstance(found, str) else []
     if not rows and sample.kind == "text":
-        possible += [
-            format
-            for format in SCORE_FORMATS.values()
-            if format.source and not format.sure and format.load().fits(sample)
-        ]
+        lines = (format for format in SCORE_FORMATS.values() if format.source and not format.sure)
+        possible += [format for format in lines if format.load().fits(sample)]
     if len(possible) == 1:
         return possible[0]
     if possible:

@@ -48,9 +48,8 @@ class ScoreFormat:
         """Read the scores of the only collection."""
         from metaeval.data.scores import only_collection
 
-        return only_collection(
-            self.read_collections(sources, **options), sources if isinstance(sources, str | Path) else None
-        )
+        found = self.read_collections(sources, **options)
+        return only_collection(found, sources if isinstance(sources, str | Path) else None)
 
     def load(self) -> Any:
         """Return what has `rows`, which reads the format, and `fits`, whether a file may be of it by its name and lines."""
@@ -179,10 +178,8 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     for pair in text.split(","):
         what, theirs = (part.strip() for part in pair.partition("=")[::2])
         if what not in STANDS_FOR or not theirs:
-            known = ", ".join(STANDS_FOR)
-            raise MetaevalError(
-                f"{format_option('columns', text)}: say what is called how, with {known}: run=system,score=value"
-            )
+            say = f"say what is called how, with {', '.join(STANDS_FOR)}: run=system,score=value"
+            raise MetaevalError(f"{format_option('columns', text)}: {say}")
         if columns.setdefault(what, theirs) != theirs:
             raise MetaevalError(f"{format_option('columns', text)}: {what} stands twice; leave out one")
     return columns

@@ -148,9 +148,8 @@ def _code(given: pd.DataFrame, classes: tuple[str, ...], *, once: bool) -> np.nd
     twice = given.duplicated(["annotator", "topic", "item"]).to_numpy() & once
     for row in np.flatnonzero(twice | ((codes < 0) & ~np.array(list(map(is_missing, labels)), dtype=bool)))[:1]:
         said = given.iloc[row]
-        problem = (
-            f"the vote {labels[row]!r} of {said['annotator']} is not one of the classes {format_list(classes, most=12)}"
-        )
+        vote = f"the vote {labels[row]!r} of {said['annotator']}"
+        problem = f"{vote} is not one of the classes {format_list(classes, most=12)}"
         problem = f"there is a second vote of {said['annotator']}" if twice[row] else problem
         raise DataError(problem, file=said["file"], line=said["line"] or None, topic=said["topic"])
     return codes

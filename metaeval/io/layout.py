@@ -191,8 +191,9 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     if "score" in roles:
         scores = [roles["score"]]
     if not scores:
+        marked = [f": {name!r} holds {table.columns[name][0]!r}" for name in rest if _may_hold_scores(table, name)]
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
-        _ask(table, question, needed=NEEDED)
+        _ask(table, question + "".join(marked[:1]), needed=NEEDED)
     used = {*scores, *roles.values()}
     unused = tuple(name for name in rest if name not in used and not is_index(name))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
@@ -228,11 +229,11 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
 def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
     """Refuse a table without a column of runs, or of topics, and name the columns that may hold them."""
     names = [name for name in table.columns if name not in roles.values() and plain_name(name) not in SCORE_NAMES]
-    may = next(iter([name for name in names if not table.holds_numbers(name)] or names), "NAME")
+    likely = [name for name in names if not table.holds_numbers(name)] or names
+    may = likely[0] if len(likely) == 1 else "NAME"
     known = {other: name for other, name in roles.items() if other in ("run", "topic") and other != name}
-    if role == "topic" and not table.count_doubled(
-        [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
-    ):
+    keys = [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
+    if role == "topic" and not table.count_doubled(keys):
         refuse_means(table)
     question = f"no column is called as {role}s are {_list(table)}"
     _ask(table, question, say_which_is={role: may, **known}, two_that_are_it_together="A+B")
@@ -257,8 +258,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
     counts = [name for name in names if counts_rows(table, name) or names_statistic(name)]
-    labels = [name for name in names if name not in counts] if len(names) > 2 else names
-    labels = labels or names
+    labels = [name for name in names if name not in counts or len(names) < 3] or names
     # What rows are about stands first, or behind a count of them.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
     first = stated.get("run", stated.get("topic", first))
@@ -280,6 +280,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         _refuse_what_is_no_matrix(table, first, topic, [name for name in names if name not in counts], roles)
     known = [stated["run"]] if stated.get("run") in names else []
     runs = [name for name in names if name != topic and (name not in counts or name in known)]
+    runs = runs or [name for name in counts if name != topic]  # fusions called min, max and sum
     runs = [name for name in runs if topic is None or _may_hold_scores(table, name)]
     unsure = topic is None or topic in counts
     traits = [name for name in runs if names_trait(name) and table.holds_integers(name) and name not in known]
@@ -309,7 +310,7 @@ def counts_rows(table: Table, name: str) -> bool:
 def _may_hold_scores(table: Table, name: str) -> bool:
     """Say whether something in a column begins like a number, **0.5** too: others describe what the rows are about."""
     cells = table.columns[name]
-    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{)?\W*\d", cell) for cell in cells)
+    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{\W*)?\d", cell) for cell in cells)
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
@@ -353,7 +354,8 @@ def _refuse_what_is_no_matrix(
     numeric = [name for name in runs if table.holds_numbers(name)]
     words = not table.holds_numbers(first) and not np.isfinite(table.numbers(first)).any()
     labelled = topic is None and words and not odd and len(runs) > 1 and 2 * len(numeric) > len(runs) - 1
-    if labelled and all(measure_of_label(name).higher_is_better is not None for name in numeric):
+    single = topic is None and bool(numeric) and table.n_rows == 1  # {"exact": 80.1, "f1": 83.2}
+    if (single and table.file and not table.lines) or (labelled and all(map(_names_score, numeric))):
         refuse_means(table)
     numbered = topic is not None and is_index(topic) and all(name.isdecimal() for name in runs) and len(runs) > 1
     if labelled or (numbered and not any(str(cell).isdecimal() for cell in table.columns[first])):
@@ -367,11 +369,8 @@ def _refuse_what_is_no_matrix(
     some = any(map(_is_score, table.header)) and not is_line_of_scores(table.header)
     no_table = len(names) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
-    texts = few and any(isinstance(cell, str) for name in runs for cell in table.columns[name][:1])
-    if (
-        topic is None and numeric and table.n_rows == 1 and table.file and not table.lines
-    ):  # {"exact": 80.1, "f1": 83.2}
-        refuse_means(table)
+    plain = [name for name in runs if topic is None or not _may_hold_scores(table, name)]  # unlike 0.5 (1), **0.5**
+    texts = few and any(isinstance(cell, str) for name in plain for cell in table.columns[name][:1])
     if some and topic is None:
         hint = "put a first line into the file that names the columns: run,topic,measure,score"
         _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)

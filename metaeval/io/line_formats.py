@@ -243,12 +243,10 @@ class Sakai:
         listed = (files.file_name(path) for path in files.list_files(folder))
         chosen = chosen or {name: name for name in listed if name not in (self.runs, self.topics)}
         parts: list[Rows] = []
+        n, layout = len(runs), f"a score of each of {len(runs)} runs"
         for name, called in chosen.items():
             path = os.path.join(folder, name)
-            n_runs = len(runs)
-            cells, lines = read_fields(
-                path, separator=None, least=n_runs, most=n_runs, layout=f"a score of each of {n_runs} runs"
-            )
+            cells, lines = read_fields(path, separator=None, least=n, most=n, layout=layout)
             expected = len(topics) if topics is not None else len(parts[0].frame) // len(runs) if parts else len(cells)
             if len(cells) != expected:
                 problem = f"it has {len(cells)} topics, but there are {expected} in the other files"

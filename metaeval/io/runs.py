@@ -93,12 +93,10 @@ def read_runs(
     truth, answers, names = chosen.load()(gold, files, **reading)
     if collection is None:
         collection = name_collection(gold, None) + (f"-{aspect}" if aspect else "")
-    origin: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files)}
+    shared: dict[str, Any] = {"collection": collection, "provenance": describe_sources(gold, files), "missing": missing}
     if isinstance(truth, Labels):
-        return classification_runs(
-            truth, answers, names, missing=missing, invalid=invalid, parts=parts, seed=seed, **origin
-        )
-    return quantification_runs(truth, answers, names, missing=missing, rescale=rescale, **origin)
+        return classification_runs(truth, answers, names, invalid=invalid, parts=parts, seed=seed, **shared)
+    return quantification_runs(truth, answers, names, rescale=rescale, **shared)
 
 
 def is_table(given: object) -> bool:
@@ -146,12 +144,8 @@ def semeval_c(
 ) -> LabelRuns:
     """Read subtask C of SemEval Task 4, a label for each tweet of a topic: ``id<TAB>topic<TAB>label[<TAB>text]``."""
     true = read_semeval_labels(gold)
-    keys = set(true.keys)
-    answers = {}
-    for run, path in runs.items():
-        given = read_semeval_labels(path, run)
-        answers[run] = _match_line_numbers(given, true, keys, run)
-    return true, answers, classes
+    given = {run: read_semeval_labels(path, run) for run, path in runs.items()}
+    return true, {run: _match_line_numbers(labels, true, run) for run, labels in given.items()}, classes
 
 
 def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
@@ -165,10 +159,10 @@ def read_semeval_labels(path: PathLike, run: str | None = None) -> Labels:
     return Labels(str(path), topics, items, labels, lines)
 
 
-def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
+def _match_line_numbers(given: Labels, gold: Labels, run: str) -> Labels:
     """Replace line numbers, which some submissions have instead of ids, by the ids of the gold."""
     n_lines = len(given.items)
-    if keys.issuperset(given.keys) or list(given.items) != [str(line) for line in range(1, n_lines + 1)]:
+    if {*gold.keys} >= {*given.keys} or list(given.items) != [str(line) for line in range(1, n_lines + 1)]:
         return given  # of unknown ids the first one is reported with its line, when they are counted
     if n_lines != len(gold.items):
         problem = f"its ids are line numbers, but it has {n_lines:,} lines and the gold {len(gold.items):,}"

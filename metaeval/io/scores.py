@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -120,15 +121,12 @@ def read_collections(
             found = chosen.read_collections(source, columns=columns or None, **own)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
     for scores in found:
-        n_runs, n_topics = scores.values.shape[:2]
-        ranks = np.arange(1, n_runs + 1)[:, np.newaxis, np.newaxis]
-        ranked = (np.sort(scores.values, axis=0) == ranks).all(axis=(0, 1)) & (min(n_runs, n_topics) > 2)
-        for measure in [one for one, is_ranked in zip(scores.measures, ranked, strict=True) if is_ranked]:
+        n = len(scores.runs)
+        ranked = (np.sort(scores.values, axis=0) == np.arange(1, n + 1).reshape(-1, 1, 1)).all(axis=(0, 1))
+        for measure in compress(scores.measures, ranked & (min(scores.values.shape[:2]) > 2)):
             if measure.direction_is_assumed:
                 say = format_option("lower_is_better", str(measure))
-                report_policy(
-                    f"{measure} is 1 to {n_runs} on every topic: if these are ranks and 1 is the best, say {say}"
-                )
+                report_policy(f"{measure} is 1 to {n} on every topic: if these are ranks and 1 is the best, say {say}")
     return found
 
 

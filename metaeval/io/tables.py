@@ -171,7 +171,7 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
 
 
 def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, stated: Mapping[str, str]) -> None:
-    """Refuse a first line of scores, a first column that may number the topics, and whole numbers among fractions.
+    """Refuse a first line of scores, a first column that may number topics, and whole or large numbers among fractions.
 
     `values` has shape (topic, run).
     """
@@ -192,6 +192,8 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     first = len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values)
     whole = np.array([table.holds_integers(name) for name in heads])
     odd = whole & np.isfinite(values).all(axis=0) & ~np.isin(values, (0, 1, 100)).all(axis=0)
+    large = (values > 1).all(axis=0)  # as lengths, beside shares
+    odd |= large & (large.sum() == 1) & bool((values[:, ~large] <= 1).all())
     odd &= [name not in known for name in heads]
     odd &= len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads)
     doubtful = heads[:1] if first else [name for name, is_odd in zip(heads, odd, strict=True) if is_odd]

@@ -24,6 +24,9 @@ LARGEST_EXPONENT = 1000
 
 LARGEST_UNIT = 2**32 - 1
 
+SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
+"""Numbers that stand for no score in many files, and how many different other scores must be there to say so."""
+
 DIGITS = 9
 """Decimals to which scaled scores and their differences are rounded, so that floating point decides no tie."""
 
@@ -88,6 +91,24 @@ def divide(left: npt.ArrayLike, right: npt.ArrayLike, otherwise: float = np.nan)
     """Return the ratio, or `otherwise` where `right` is not above 0."""
     over, under = np.broadcast_arrays(left, right)
     return np.divide(over, under, out=np.full(over.shape, otherwise), where=under > 0)
+
+
+def find_sentinel(scores: FloatArray) -> float | None:
+    """Return a number that may stand for no score: −1, −9, … in at most a fifth of the cells, where no other is below 0."""
+    finite = scores[np.isfinite(scores)]
+    lowest = finite.min(initial=np.inf)
+    others = np.unique(finite[finite > lowest])
+    rare = np.count_nonzero(finite == lowest) <= finite.size / 5
+    found = lowest in SENTINELS and rare and len(others) >= FEWEST_OTHERS and others[0] >= 0
+    return float(lowest) if found else None
+
+
+def find_two_scales(scores: FloatArray, axis: int) -> tuple[int, int] | None:
+    """Return a place on an axis with fractions up to 1, and one of the others, if all of them have scores above 10."""
+    rows = np.nan_to_num(np.moveaxis(scores, axis, 0)).reshape(scores.shape[axis], -1)
+    small = (rows.max(axis=1) <= 1) & (rows % 1 > 0).any(axis=1)
+    mixed = small.any() and not small.all() and scores.size >= 4 * FEWEST_OTHERS
+    return (int(small.argmax()), int(small.argmin())) if mixed and rows[~small].max(axis=1).min() > 10 else None
 
 
 def check_shape(values: npt.ArrayLike) -> FloatArray:
