@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,6 @@ import numpy as np
 
 from metaeval.errors import DataError, format_list, suggest_names
 from metaeval.measures.resolve import MeasureLike, resolve_measures
-
-# What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter.
-Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -101,12 +98,6 @@ def choose_measures(
     names = [str(measure) for measure in resolve_measures(measures, labels=labels)]
     find_labels(names, labels, "measure")
     return [*names, *(label for label in optional if label in labels and label not in names)]
-
-
-def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choose:
-    """Return what chooses, of each of several collections with known measures, those that it has: at least one of them."""
-    wanted = choose([*dict.fromkeys(str(measure) for measures in known for measure in measures)])
-    return lambda labels: [label for label in wanted if label in labels] or choose(labels)
 
 
 def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:

@@ -19,13 +19,13 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
-from metaeval.data.labels import Choose, Repeats
+from metaeval.data.labels import Repeats
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
-from metaeval.measures.resolve import measure_of_label
+from metaeval.measures.resolve import Choose, measure_of_label
 from metaeval.stats.arrays import average, find_sentinel, find_two_scales
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure

@@ -13,23 +13,14 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import CLUSTER
-from metaeval.data.labels import (
-    Choose,
-    Labelled,
-    Repeats,
-    check_shape,
-    choose_measures,
-    choose_of_several,
-    find_labels,
-    refuse_first,
-)
+from metaeval.data.labels import Labelled, Repeats, check_shape, choose_measures, find_labels, refuse_first
 from metaeval.data.policies import MissingPolicy, describe_total, hint_missing
 from metaeval.data.rows import DoubledError, Rows, arrange, split_collections
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
-from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label
-from metaeval.stats.arrays import as_numbers
+from metaeval.measures.resolve import Choose, MeasureLike, choose_of_several, list_measures, measure_of_label
+from metaeval.stats.arrays import as_numbers, round_to_digits
 from metaeval.stats.resampling import code_clusters, pool_clusters
 
 
@@ -131,11 +122,7 @@ class Scores(Labelled):
         for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
             digest.update("\0".join((*labels, "\1")).encode("utf-8", "surrogatepass"))  # half a character too
         gaps = np.isnan(self.values)
-        values = np.where(gaps, 0.0, self.values)
-        largest = np.abs(values).max(axis=(0, 1))
-        # The magnitude is rounded first: 1 and the number below it would have different exponents.
-        exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
-        digest.update(np.rint(np.ldexp(values, 26 - exponents)).astype("<i8").tobytes())
+        digest.update(round_to_digits(np.where(gaps, 0.0, self.values)).tobytes())
         if gaps.any():  # which scores are there
             digest = hashlib.sha256(digest.hexdigest()[:12].encode() + np.packbits(gaps).tobytes())
         return digest.hexdigest()[:12]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from metaeval.data.annotations import Annotations
-from metaeval.data.labels import choose_measures, choose_of_several
+from metaeval.data.labels import choose_measures
 from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
@@ -18,7 +18,7 @@ from metaeval.data.scores import Scores, only_collection, state_directions
 from metaeval.data.store import MANIFEST, ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_standard_input
-from metaeval.measures.resolve import MeasureLike, list_measures, measure as measure_of
+from metaeval.measures.resolve import MeasureLike, choose_of_several, list_measures, measure as measure_of
 
 if TYPE_CHECKING:
     from metaeval.io.scores import Reading

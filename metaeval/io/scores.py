@@ -12,7 +12,6 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
-from metaeval.data.labels import Choose
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.rows import DoubledPolicy, number, refuse_totals
 from metaeval.data.scores import (
@@ -31,7 +30,7 @@ from metaeval.io.layout import LAYOUTS
 from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
-from metaeval.measures.resolve import is_untold
+from metaeval.measures.resolve import Choose, is_untold
 
 
 class Reading(TypedDict, total=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from metaeval.errors import MeasureError, MetaevalWarning
@@ -15,6 +15,9 @@ from metaeval.measures.user_file import is_reference, load_function, name_of_ref
 
 MeasureLike = str | Measure | Formula
 """What stands for a measure: a name, ``"file.py:function"``, a `Measure`, a decorated or a plain function."""
+
+# What returns those measures of a collection that are wanted, given the names of all; gaps of others do not matter.
+Choose = Callable[[Sequence[str]], Sequence[str]]
 
 ESTABLISHED: dict[Kind, tuple[str, ...]] = {
     "classification": ("CEM_ORD", "kappa", "alpha_ORD", "alpha_INT", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
@@ -165,3 +168,9 @@ def list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[Measure
 def established_measures(kind: Kind) -> tuple[Measure, ...]:
     """Return the papers' measures of a kind: what a new one is compared with, and what runs are scored with by default."""
     return resolve_measures(ESTABLISHED[kind])
+
+
+def choose_of_several(choose: Choose, known: Iterable[Iterable[object]]) -> Choose:
+    """Return what chooses, of each of several collections with known measures, those that it has: at least one of them."""
+    wanted = choose([*dict.fromkeys(str(measure) for measures in known for measure in measures)])
+    return lambda labels: [label for label in wanted if label in labels] or choose(labels)

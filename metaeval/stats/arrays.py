@@ -160,6 +160,14 @@ def quantise(values: npt.ArrayLike) -> UnitArray:
     return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
 
 
+def round_to_digits(scores: FloatArray) -> IntArray:
+    """Return scores, (run, topic, measure), as whole numbers: about eight digits of the largest one of their measure."""
+    largest = np.abs(scores).max(axis=(0, 1))
+    # The magnitude is rounded first: 1 and the number below it would have different exponents.
+    exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
+    return np.asarray(np.rint(np.ldexp(scores, 26 - exponents)).astype("<i8"))
+
+
 def restore_pairs(places: IntArray) -> IntArray:
     """Return for each pair (0, 1), (0, 2), … of labels in the given order its place among the pairs of sorted ones."""
     first, second = np.triu_indices(len(places), 1)
