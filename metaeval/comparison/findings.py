@@ -52,7 +52,7 @@ RULES = {
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
     "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The two are alike where the "
     f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
-    "told. Deviations of the ends from their collection's τ are added in squares.",
+    "told. Deviations of the ends from their collection's τ are added in squares, where collections share topics as they are.",
     "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
     "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
@@ -121,7 +121,9 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     if similar := list_results(studies, "similarity"):
         pairs = [each.take_pairs(measures[m])[0].reindex(names) for each in similar]
         tau, low, high = (np.array([frame[what].to_numpy(float) for frame in pairs]) for what in ("tau", "low", "high"))
-        ends = np.transpose([add_intervals(*each) for each in zip(tau.T, low.T, high.T, strict=True)])
+        topics = Counter(topic for study in studies for topic in study.scores.topics)
+        shared = max(topics.values()) > 1  # the same documents, perhaps, of which collections say nothing new
+        ends = np.transpose([add_intervals(*each, shared) for each in zip(tau.T, low.T, high.T, strict=True)])
         columns |= {"tau": tau.mean(axis=0), "tau_low": ends[0], "tau_high": ends[1]}
     if splits := list_results(studies, "consistency", "small_consistency"):
         clear = np.array([split.significant[m] * np.sign(split.means - split.means[m]) for split in splits])
@@ -166,12 +168,11 @@ def find_second_facts(comparison: ComparisonResults, name: str) -> Facts | None:
     return collect_facts([study.by_second_test() for study in comparison.collections], name)
 
 
-def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
-    """Return the interval of a mean of independent numbers: deviations of the ends are added in squares."""
-    value, low, high = (np.asarray(numbers, dtype=float) for numbers in (values, lows, highs))
-    mean = float(value.mean())
-    below, above = (float(np.sqrt(np.square(value - end).sum())) / len(value) for end in (low, high))
-    return round(mean - below, 12), round(mean + above, 12)
+def add_intervals(value: np.ndarray, low: np.ndarray, high: np.ndarray, shared: bool) -> tuple[float, float]:
+    """Return the interval of a mean: deviations of independent ends are added in squares, of `shared` topics as they are."""
+    deviations = np.abs([value - low, high - value])
+    below, above = (deviations.sum(axis=1) if shared else np.sqrt((deviations**2).sum(axis=1))) / len(value)
+    return round(float(value.mean() - below), 12), round(float(value.mean() + above), 12)
 
 
 def name_some(titles: Sequence[str], n: int) -> str:
@@ -505,14 +506,20 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     facts, traits = find_facts(comparison, name), comparison.traits
     if "tau" not in facts.frame:
         return "Nothing to compare with: name other measures too"
-    near, rest, tied = facts.others.iloc[0], facts.others, find_nearest(facts.others)
+    near, rest, alike = facts.others.iloc[0], facts.others, is_alike(facts.others.iloc[0])
+    tied = find_nearest(rest) | (alike & (rest["tau_low"] >= ALIKE))  # of measures that are alike, all
     title = facts.name(tied)
     respecting = [
         other for other in rest.index if (check := traits.get(other, {}).get("ordinal")) is not None and check.holds
     ]
     n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
-    contradicted = int((found > 0).sum())
-    alike = is_alike(near)
+    contradicted, opposed = int((found > 0).sum()), tied & (found > 0).reindex(rest.index, fill_value=False)
+    order = traits.get(name, {}).get("ordinal")
+    respects = (
+        order is not None
+        and order.holds
+        and any(ignores_order(traits.get(other, {}).get("ordinal")) for other in rest.index[tied])
+    )
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         denied = second.others.loc[rest.index[tied]]
@@ -520,11 +527,14 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         fewer &= not (denied["difference_high"] < 0).any()
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
-        (ignores_order(traits.get(name, {}).get("ordinal")) and respecting,
+        (ignores_order(order) and respecting,
          f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
+        (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
         (alike and fewer, f"Not recommended over {title} on this evidence"),
         (alike and more, f"Ranks runs like {title} and finds more differences"),
+        (alike and opposed.any(),
+         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''}"),
         (alike, f"Ranks runs like {title}: no reason to prefer it"),
         (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
          "Looks like noise: finds no differences, resembles no other measure"),

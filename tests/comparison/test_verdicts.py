@@ -199,5 +199,7 @@ def test_intervals_of_a_mean_cover_as_often_as_they_say():
     rng = np.random.default_rng(0)
     found = rng.normal(0, [1, 2, 3], (4000, 3))
     half = 1.96 * np.array([1, 2, 3])
-    inside = [low <= 0 <= high for low, high in (add_intervals(one, one - half, one + half) for one in found)]
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.012)
+    ends = [add_intervals(one, one - half, one + half, shared=False) for one in found]
+    assert np.mean([low <= 0 <= high for low, high in ends]) == pytest.approx(0.95, abs=0.012)
+    thrice = (np.full(3, end) for end in (0.9, 0.7, 0.96))
+    assert add_intervals(*thrice, shared=True) == (0.7, 0.96), "the same data three times say nothing new"
