@@ -102,14 +102,10 @@ GRADES = {
 
 # What autojudge-evaluate 1.1.0 gives (its command qrel-evaluate, unrounded) for these files: Kappa_w and Kripp_a by topic.
 OF_GRADES = {
-    "large": {
-        "kappa": [0.8651685393258427, 0.8153846153846154, 0.6923076923076923],
-        "alpha_ORD": [0.9339695841092489, 0.9720156106519743, 0.816802753762408],
-    },
-    "small": {
-        "kappa": [0.045454545454545525, 0.9154929577464789, 0.0],
-        "alpha_ORD": [0.18711583924349884, 0.9957548911037283, 0.14244913928012526],
-    },
+    ("large", "kappa"): [0.8651685393258427, 0.8153846153846154, 0.6923076923076923],
+    ("large", "alpha_ORD"): [0.9339695841092489, 0.9720156106519743, 0.816802753762408],
+    ("small", "kappa"): [0.045454545454545525, 0.9154929577464789, 0.0],
+    ("small", "alpha_ORD"): [0.18711583924349884, 0.9957548911037283, 0.14244913928012526],
 }
 
 
@@ -120,7 +116,6 @@ def test_kappa_and_alpha_of_grades_are_those_of_autojudge_evaluate(tmp_path):
     truth, *judges = (tmp_path / f"{name}.qrels" for name in GRADES)
     runs = me.io.read_runs(truth, judges, format="judgements", classes=range(4))
     scores = me.score(runs, ["kappa", "alpha_ORD"])
-    for judge, measures in OF_GRADES.items():
-        for measure, expected in measures.items():
-            found = scores.sel(runs=judge, measures=measure).values.ravel()
-            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    for (judge, measure), expected in OF_GRADES.items():
+        found = scores.sel(runs=judge, measures=measure).values.ravel()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

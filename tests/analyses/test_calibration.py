@@ -1,7 +1,5 @@
 """Which test holds on scores: simulated studies have the truth they say, and what is said of tests follows by rule."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
@@ -45,20 +43,16 @@ def test_simulated_scores_have_equal_means_the_spread_the_correlations_and_the_t
     assert np.corrcoef(drawn[0].ravel(), drawn[1].ravel())[0, 1] == pytest.approx(expected, abs=0.08)
 
 
-@pytest.mark.parametrize(
-    ("test", "options"),
-    [
-        *((test, {}) for test in ("bootstrap-t", "randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-bootstrap")),
-        *(("paired-t", {"correction": name}) for name in ("benjamini-hochberg", "bonferroni", "none")),
-    ],
-)
-def test_decisions_are_those_of_the_p_values(test, options):
+FIVE = ("bootstrap-t", "randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-bootstrap")
+OTHERWISE = [("paired-t", name) for name in ("benjamini-hochberg", "bonferroni", "none")]
+
+
+@pytest.mark.parametrize(("test", "correction"), [*((test, "auto") for test in FIVE), *OTHERWISE])
+def test_decisions_are_those_of_the_p_values(test, correction):
     values = np.random.default_rng(2).standard_normal((5, 12, 6)) + np.arange(5)[:, None, None] / 2
-    resampling = {} if test in ("paired-t", "tukey-hsd") else {"n_permutations": 1000, "key": KEY}
-    p = all_pairs_test(values, test=test, **options, **resampling, add_one=test == "paired-bootstrap").p
-    significant = decide(
-        test, values, alpha=0.05, key=KEY, options={**options, "n_permutations": 1000} if resampling else options
-    )
+    options = {"correction": correction} | ({} if test in ("paired-t", "tukey-hsd") else {"n_permutations": 1000})
+    p = all_pairs_test(values, test=test, key=KEY, add_one=test == "paired-bootstrap", **options).p
+    significant = decide(test, values, alpha=0.05, key=KEY, options=options)
     assert 0 < significant.mean() < 1
     if test == "paired-bootstrap":  # B is raised to what the correction needs
         assert (significant <= (p <= 0.06)).all()

@@ -246,15 +246,10 @@ def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
         me.compare_qrels(judged)
 
 
-@pytest.fixture(scope="module")
-def real():
-    if not DL21.is_dir():
-        pytest.skip("needs dl21/ in the folder that METAEVAL_DATA names")
+@pytest.mark.skipif(not DL21.is_dir(), reason="needs dl21/ in the folder that METAEVAL_DATA names")
+def test_of_deep_learning_2021_scores_are_those_of_trec_eval():
     names = ("human", "umbrela-gpt4o", "binary-gpt4")
-    return me.io.read_judged_runs([DL21 / "qrels" / f"{name}.txt" for name in names], DL21 / "runs")
-
-
-def test_of_deep_learning_2021_scores_are_those_of_trec_eval(real):
+    real = me.io.read_judged_runs([DL21 / "qrels" / f"{name}.txt" for name in names], DL21 / "runs")
     found = me.compare_qrels(real, n_permutations=500, n_bootstrap=100, seed=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

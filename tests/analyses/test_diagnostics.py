@@ -15,11 +15,9 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.irregular_runs import find_identical_runs
 from tests.analyses.made import draw_graded, label, relabel
 
-MEASURES = ["Accuracy", "NMD"]
-
 
 def make(values, runs="abcdefghi", collection="tiny"):
-    return label(values, MEASURES, collection, runs=list(runs))
+    return label(values, ["Accuracy", "NMD"], collection, runs=list(runs))
 
 
 @pytest.fixture(scope="module")

@@ -173,21 +173,19 @@ def test_a_run_with_rank_one_among_its_ranks_need_not_be_one_that_may_be_first()
     assert any((each["low"].eq(1) & ~each["near_first"]).any() for each in rows)
 
 
-def in_clusters(task, rng, size=3):
-    """A task in which each topic is a cluster of `size` topics whose scores have its score as their mean."""
-    noise = rng.normal(size=(*task.values.shape[:2], size, 1))
-    values = task.values[:, :, None] + noise - noise.mean(axis=2, keepdims=True)
-    topics = [f"{topic}-{k}" for topic in task.topics for k in range(size)]
-    clusters = [topic for topic in task.topics for _ in range(size)]
-    flat = values.reshape(len(task.runs), -1, 1)
-    return label(flat, task.measures, task.collection, runs=task.runs, topics=topics, clusters=clusters)
-
-
 @pytest.mark.parametrize("aggregate", AGGREGATES)
 def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggregate):
-    tasks, rng = make_tasks(), np.random.default_rng(6)
-    alone = me.board_ranks(tasks, aggregate=aggregate)
-    clustered = me.board_ranks([in_clusters(task, rng) for task in tasks], aggregate=aggregate)
+    """Each topic is a cluster of three topics whose scores have its score as their mean."""
+    tasks, clustered, rng = make_tasks(), [], np.random.default_rng(6)
+    for task in tasks:
+        noise = rng.normal(size=(*task.values.shape[:2], 3))
+        values = (task.values + noise - noise.mean(axis=2, keepdims=True)).reshape(len(task.runs), -1)
+        labels = {
+            "topics": [f"{topic}-{k}" for topic in task.topics for k in "abc"],
+            "clusters": np.repeat(task.topics, 3),
+        }
+        clustered.append(label(values, task.measures, task.collection, runs=task.runs, **labels))
+    alone, clustered = (me.board_ranks(each, aggregate=aggregate) for each in (tasks, clustered))
     columns = ["run", "rank", "low", "high", "letters", "near_first"]
     pd.testing.assert_frame_equal(alone.to_frame()[columns], clustered.to_frame()[columns])
     assert "clusters=75 of 225 topics" in str(clustered.signature).replace("clusters ", "clusters=")

@@ -1,7 +1,5 @@
 """Intervals over topics, runs and collections lie where they should, and words follow from them by rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -51,28 +51,19 @@ def test_the_ratio_is_that_of_the_residuals_written_out_in_any_unit_and_there_is
         assert ratio[m] == pytest.approx(np.array(spread) / np.median(spread))
     for exponent in (-1000, -60, 60, 1020):
         assert (residual_spread(np.ldexp(x, exponent - 3))[0] == ratio).all()
-    for ratio, wide in map(residual_spread, NO_RATIO):
+    constant_lead = np.add.outer([0.1, 0.25, 0.7], np.linspace(0, 0.3, 11))[..., None]
+    for ratio, wide in map(residual_spread, (constant_lead, x[:2], x[:, :2])):
         assert np.isnan(ratio).all()
         assert not wide.any()
 
 
-NO_RATIO = [
-    np.add.outer([0.1, 0.25, 0.7], np.linspace(0, 0.3, 11))[..., None],  # runs that differ by a constant
-    np.random.default_rng(5).random((2, 9, 1)),
-    np.random.default_rng(5).random((9, 2, 1)),
-]
-
-
-BEHIND = [
-    ([0.5, 0.52, 0.53, 0.55, 0.56, 0.0, 1.1], [5]),  # the bad end only
-    ([-0.5, -0.52, -0.53, -0.55, -0.56, 0.0, -1.1], [6]),
-    ([0.5, 0.5, 0.5, 0.5, 0.1], []),  # most are equal
-    ([0.5, 0.51, 0.52, 0.0], []),  # few
-]
-
-
 def test_runs_far_behind_equal_ones_and_those_that_fail_outright_are_found():
-    for means, behind in BEHIND:
+    for means, behind in [
+        ([0.5, 0.52, 0.53, 0.55, 0.56, 0.0, 1.1], [5]),  # the bad end only
+        ([-0.5, -0.52, -0.53, -0.55, -0.56, 0.0, -1.1], [6]),
+        ([0.5, 0.5, 0.5, 0.5, 0.1], []),  # most are equal
+        ([0.5, 0.51, 0.52, 0.0], []),  # few
+    ]:
         assert np.flatnonzero(far_behind(np.array(means)[:, None])[0]).tolist() == behind
     x = np.random.default_rng(6).random((5, 3, 2))
     x[3:] = x[1]

@@ -1,7 +1,5 @@
 """Rank correlations against counting pairs, scipy and all ways to break ties; those of halves of the topics, or of more."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 from metaeval.stats import significant_counts as power
 from metaeval.stats.randomised_tukey import p_values
+from tests.analyses.made import draw_graded
 
 
 def test_chances_are_those_of_resampled_maxima_and_of_plain_cases():
@@ -49,15 +50,6 @@ def test_counts_that_move_together_give_the_chances_of_each_correction(correctio
     assert [(found >= s).mean() for s in range(1, 9)] == pytest.approx(chances.tolist(), abs=0.03)
 
 
-def resample(values, p, weights, **options):
-    return power.resample_power(values, p, lambda trials: weights[trials.start : trials.stop], len(weights), **options)
-
-
-def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
-    rng = np.random.default_rng(seed)
-    return np.linspace(0, 1, n_runs)[:, None, None] + noise * rng.normal(size=(n_runs, n_topics, 2))
-
-
 def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_and_pairs_apart_are_counted():
     rng = np.random.default_rng(0)
     for found in (1, 4, 10):
@@ -78,10 +70,11 @@ def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant_an
 
 
 def test_identical_runs_turn_together_and_what_two_measures_have_in_common_is_counted():
-    values = graded()
+    values = draw_graded(12, 40, [1, 1])
     for alike, share in ((1, 1 / 66), (4, 4 / 66)):
         values[1:alike] = values[0]
-        assert resample(values, np.ones((2, 66)), np.ones((1, 40)))[1].tolist() == [share] * 2
+        resampled = power.resample_power(values, np.ones((2, 66)), lambda trials: np.ones((len(trials), 40)), 1)
+        assert resampled[1].tolist() == [share] * 2
     first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
     expected = [[np.count_nonzero(one & other) for other in second] for one in first]
     assert power.count_common(first, second).tolist() == expected
