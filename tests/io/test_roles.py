@@ -9,9 +9,6 @@ from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores
 from tests.io.cases import put, read_with_notes, show
 
-# Lines of three columns
-
-
 TREC_EVAL, IR_MEASURES = "map\t{0}\t0.5\nmap\t{1}\t0.25\n", "{0}\tAP\t0.5\n{1}\tAP\t0.25\n"
 THREE_COLUMNS = [
     # lines of the run x, format stated, what is read, None where it is asked which columns are topics and measures
@@ -42,9 +39,6 @@ def test_topics_and_measures_of_three_columns_are_never_swapped(lines, format, f
                 read_scores(source)
         else:
             assert show(read_scores(source, format=format)) == found
-
-
-# Topics × runs, as a file and as a frame
 
 
 def sources(frame, folder):
@@ -181,9 +175,6 @@ def test_a_matrix_without_a_header_never_loses_its_first_topic(first, second, qu
         read_scores(path)
 
 
-# Rows that are means of topics
-
-
 def write_rows(total, score):
     """Return two runs and two topics with a total: as frames, and as files of all formats that hold topics by name."""
     rows = [[run, topic, value] for run, values in (("a", (0.5, 0.25, score)), ("b", (1.0, 0.0, 0.5)))
@@ -222,9 +213,6 @@ def test_a_word_among_numbered_topics_is_no_topic(word):
     with pytest.raises(DataError, match="it is the only topic that is no number"):
         from_frame(frame)
     assert from_frame(frame[frame["topic"] != word]).topics == ("1", "2", "3")
-
-
-# Tables as people have them
 
 
 ROWS = "".join(f"{run},q{topic},0.{topic + 1}\n" for run in "abc" for topic in range(3))
