@@ -126,6 +126,17 @@ def test_a_column_that_may_describe_the_topics_is_left_out_or_asked_about(name, 
             assert read_scores(source, columns={role: name}, **options).runs == runs
 
 
+def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
+    frame = pd.DataFrame(
+        {"topic": [*"wxyz"], "a": [0.5, 0.25, 1, 0.75], "docs": [310, 15, 22, 15], "b": [0.5, 0, 1, 0.1]}
+    )
+    frame["words"] = [7, 31, 8, 20]
+    for source, options in sources(frame, tmp_path):
+        with pytest.raises(DataError, match=r"columns={'run': 'docs\+words'} says that these are runs"):
+            read_scores(source, **options)
+        assert read_scores(source, columns={"run": "docs+words"}, **options).runs == ("a", "docs", "b", "words")
+
+
 @pytest.mark.parametrize("index", ["", "index", "Unnamed: 0", "level_0"])
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path):
