@@ -12,7 +12,6 @@ NASTY = [
     "1 2", "2", "3", "-2", "-3", "all", "runid", "num_q", "topic", "run", "x" * 5000, "y" * 140_000,
     "0.1000000000000000055511151231", "1e308", "123456789012345678901", "0.30000000000000004", "positive", "neutral",
     "Negative", "-",
-
 ]  # fmt: skip
 HEADERS = [*NASTY[:-20], "measure", "score", "Run", "system", "higher_is_better", "label"]
 BYTES = [b"\0", b"\xff", b"\xe9", b'"', b"\r", b"\n", b",", b"\t", b";", b"\x1a", b"\xef\xbb\xbf", b" "]

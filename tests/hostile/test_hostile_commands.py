@@ -13,7 +13,6 @@ NAMES = [
     "é", "🎉", "\u202eabc", "\x1b[31mred", "tab\tin", "line\nin", "a\rb", "x" * 300, "-", "--help", "-1", "0", "NA",
     "nan", "None", "true", " lead", "trail ", "'", '"', "a,b", "a;b", "a|b", "a/b", "..", "C:\\x", "*", "[x]",
     "[bold]", "e\u0301", "\u200bz", "=1+1",
-
 ]  # fmt: skip
 ENCODINGS = ["ascii", "cp1252", "latin-1", "utf-8", "cp437"]
 ANALYSES = {  # an analysis and what makes it quick

@@ -71,10 +71,10 @@ def tables_of(content):
                 need(str(problem) == "column names", "no table")
                 above, _, below = text_of(content).lstrip("\n").partition("\n")
                 header, rows = table_of(below.encode(), delimiter)
-                groups = [
-                    f"{group} {name}".strip() for group, name in zip(above.split(delimiter), header, strict=False)
-                ]
-                yield from ((header, rows), ([header[0], *groups[1:]], rows))
+                yield header, rows
+                groups = above.split(delimiter)
+                need(len(groups) == len(header), "another first line")
+                yield [f"{group} {name}".strip() for group, name in zip(["", *groups[1:]], header, strict=True)], rows
 
 
 def is_missing(text):

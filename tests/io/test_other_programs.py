@@ -5,7 +5,6 @@ There they are what trec_eval itself said.
 
 import gzip
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 
 from metaeval import Scores
 from metaeval.io import from_frame, read_scores
+from tests.io.cases import read_with_notes
 
 DATA = Path(os.environ.get("METAEVAL_DATA", "")) / "dl21"
 TINY_GOLD = {"q2": {"d1": 1, "d2": 0, "d3": 2}, "q10": {"d1": 0, "d4": 1}}
@@ -28,10 +28,10 @@ def read_runs_of_trec(paths):
     """Return the documents of every run, by topic."""
     found = {}
     for path in sorted(paths):
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-            for line in lines:
-                topic, _, document, _, score, run = line.split()
-                found.setdefault(run, {}).setdefault(topic, {})[document] = float(score)
+        content = path.read_bytes()
+        for line in (gzip.decompress(content) if path.suffix == ".gz" else content).decode().splitlines():
+            topic, _, document, _, score, run = line.split()
+            found.setdefault(run, {}).setdefault(topic, {})[document] = float(score)
     return found
 
 
@@ -42,10 +42,8 @@ def collection(request):
         return TINY_RUNS, TINY_GOLD, Scores(TINY, runs=["good", "poor"], topics=["q2", "q10"], measures=["nDCG@10"])
     if not (DATA / "runs").is_dir():
         pytest.skip("needs dl21/ in the folder that METAEVAL_DATA names")
-    with warnings.catch_warnings(record=True) as notes:
-        warnings.simplefilter("always")
-        expected = read_scores(DATA / "ndcg_cut10.csv")
-    assert any("left out the means over topics, which are called average" in str(note.message) for note in notes)
+    expected, notes = read_with_notes(read_scores, DATA / "ndcg_cut10.csv")
+    assert "left out the means over topics, which are called average" in notes
     assert expected.values.size == 3339
     gold = {}
     for line in (DATA / "qrels" / "human.txt").read_text().splitlines():

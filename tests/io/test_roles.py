@@ -9,9 +9,6 @@ from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores
 from tests.io.cases import put, read_with_notes, show
 
-# Lines of three columns
-
-
 TREC_EVAL, IR_MEASURES = "map\t{0}\t0.5\nmap\t{1}\t0.25\n", "{0}\tAP\t0.5\n{1}\tAP\t0.25\n"
 THREE_COLUMNS = [
     # lines of the run x, format stated, what is read, None where it is asked which columns are topics and measures
@@ -42,9 +39,6 @@ def test_topics_and_measures_of_three_columns_are_never_swapped(lines, format, f
                 read_scores(source)
         else:
             assert show(read_scores(source, format=format)) == found
-
-
-# Topics × runs, as a file and as a frame
 
 
 def sources(frame, folder):
@@ -132,6 +126,17 @@ def test_a_column_that_may_describe_the_topics_is_left_out_or_asked_about(name, 
             assert read_scores(source, columns={role: name}, **options).runs == runs
 
 
+def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
+    frame = pd.DataFrame(
+        {"topic": [*"wxyz"], "a": [0.5, 0.25, 1, 0.75], "docs": [310, 15, 22, 15], "b": [0.5, 0, 1, 0.1]}
+    )
+    frame["words"] = [7, 31, 8, 20]
+    for source, options in sources(frame, tmp_path):
+        with pytest.raises(DataError, match=r"columns={'run': 'docs\+words'} says that these are runs"):
+            read_scores(source, **options)
+        assert read_scores(source, columns={"run": "docs+words"}, **options).runs == ("a", "docs", "b", "words")
+
+
 @pytest.mark.parametrize("index", ["", "index", "Unnamed: 0", "level_0"])
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path):
@@ -181,9 +186,6 @@ def test_a_matrix_without_a_header_never_loses_its_first_topic(first, second, qu
         read_scores(path)
 
 
-# Rows that are means of topics
-
-
 def write_rows(total, score):
     """Return two runs and two topics with a total: as frames, and as files of all formats that hold topics by name."""
     rows = [[run, topic, value] for run, values in (("a", (0.5, 0.25, score)), ("b", (1.0, 0.0, 0.5)))
@@ -224,9 +226,6 @@ def test_a_word_among_numbered_topics_is_no_topic(word):
     ):
         from_frame(frame)
     assert from_frame(frame[frame["topic"] != word]).topics == ("1", "2", "3")
-
-
-# Tables as people have them
 
 
 ROWS = "".join(f"{run},q{topic},0.{topic + 1}\n" for run in "abc" for topic in range(3))

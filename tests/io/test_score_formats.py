@@ -1,4 +1,4 @@
-"""Score matrices: which format a file is in, what its name and lines say, how files are joined, and whatever is wrong."""
+"""Score matrices: what their names and lines say, how files are joined, and whatever is wrong."""
 
 import io
 import json
@@ -167,9 +167,8 @@ STEMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_a_wide_files_name_says_collection_and_measure(stem):
-    assert split_stem(stem)[:2] == STEMS[stem]
+def test_a_wide_files_name_says_collection_and_measure():
+    assert {stem: split_stem(stem)[:2] for stem in STEMS} == STEMS
 
 
 def test_directions_come_from_names_and_survive_a_tidy_file_or_are_said_to_be_lost(tmp_path):
@@ -195,9 +194,6 @@ def test_a_format_that_is_not_known_is_refused():
     known = "there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
     with pytest.raises(MetaevalError, match=known):
         read_scores("x.csv", format="xls")
-
-
-# Scores that are missing
 
 
 GAPS = {
@@ -245,9 +241,6 @@ def test_a_run_that_one_file_lacks_is_left_out_where_that_is_said(tmp_path):
     assert show(scores) == "BLEU: b 20 30 40, a 10 50 60; mqm: b -5 7 0, a -1 7 -0.5 (1 2 3)"
     assert "left out 1 of 3 runs: synthetic_ref" in notes
     assert np.isnan(read_scores(source, missing="keep").matrix("mqm").loc["synthetic_ref"]).all()
-
-
-# Numbers that stand for no score
 
 
 RNG = np.random.default_rng(0)
@@ -299,7 +292,7 @@ FILES = [
     ("tidy", "run,topic,measure\na,t,AP\n", "s.csv:1: there is no column 'score' (columns: run, topic, measure)"),
     ("tidy", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' occurs twice"),
     ("tidy", "run;topic;score\na;t,u;1;2\n",
-     "s.csv:2: the line has 4 columns, but the header has 3 (columns are separ"),
+     "s.csv:2: the line has 4 columns, but the header has 3 (columns"),
     ("wide", "a,b\n0.5,x\n", "c_ap.csv:2: run b, topic 1, measure AP: the score 'x' is not a finite number"),
     ("wide", "topic,a,b\nt1,1,\nt2,,3\n", "c_ap.csv:2: run b, topic t1, measure AP: there is no score; 2 are missing"),
     ("wide", "topic,a\n,1\n", "c_ap.csv:2: measure AP: the topic is missing"),
@@ -322,7 +315,7 @@ FILES = [
     ("wmt", {"x.seg.score": "a\t1\n", "y.seg.score": "a\t1\na\t2\n"}, "run a, measure y: it has 2 lines, but other ru"),
     ("tot", "a AP t 1\na AP t\n", "s.csv:2: the line has 3 columns, not run measure topic value"),
     ("tot", "a AP all 1\n", "s.csv: there is no score for any topic"),
-    ("tot", "a t1 AP 0.5\n", "its second column holds topics and its third measures: the format ir_measures, not tot"),
+    ("tot", "a t1 AP 0.5\n", "holds topics and its third measures: the format ir_measures, not tot"),
     ("ir_measures", "a AP t1 0.5\n", "the format tot, not ir_measures"),
     ("tidy", {"x.json": "["}, "x.json:1: it is not JSON: Expecting value"),
     (None, {"x.jsonl": line() + "\n[1]\n"}, "x.jsonl:2: it is no object with names and values"),
@@ -330,7 +323,7 @@ FILES = [
     (None, {"x.jsonl": line()[:-1] + ', "value": 7}'}, "x.jsonl:1: the key 'value' occurs twice in one object"),
     (None, {"x.jsonl": "[" * 100_000}, "x.jsonl:1: it is not JSON that can be read: it is nested too deeply"),
     (None, {"x.jsonl": line(run_id="\ud800")}, "half a letter is escaped"),
-    (None, {"x.jsonl": line(value=5).replace("5", "5" * 5000)}, "x.jsonl:1: it is not JSON that can be read: Exceeds"),
+    (None, {"x.jsonl": line(value=5).replace("5", "5" * 5000)}, "x.jsonl:1: it is not JSON that can be read"),
 ]  # fmt: skip
 
 
