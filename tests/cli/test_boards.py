@@ -33,7 +33,8 @@ def test_several_tasks_have_one_answer_and_options_of_boards_reach_it(ok):
     assert "topics resampled" in out
     assert "1 lack some topics and 1 lack all topics" in err
     assert out.count("may be") == 2  # in the sentence, and above the column
-    found = json.loads(ok(f"{RANKS} --missing complete --aggregate borda --format json")[0])
+    words = "--missing complete --aggregate borda --format json"
+    found = json.loads(ok(f"{RANKS} {words}")[0])
     assert found["result"] == "BoardRanks"
     assert [row["run"] for row in found["rows"]] == ["a", "b"]
     assert "aggregate borda" in found["signature"]

@@ -23,6 +23,7 @@ FILES = {
     "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
     "power ''": "there is no data set ''",
     "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
+    "power holes.csv --missing drop-topic": "--missing drop-topic would leave no topic (choose another policy",
     "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
     "score class.csv class.csv -l probabilities": "classes that have a column: 1; at least two are needed",
@@ -105,6 +106,7 @@ BROKEN = {
     "table.csv": "name,size\na,1\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n", "one.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\n",
     "ties.csv": f"{HEAD}\n" + "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6)),
     "gap.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
+    "holes.csv": f"{HEAD}\na,t,AP,1\nb,u,AP,0\n",
     "turned.csv": f"{HEAD},higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
     "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n",
     "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
@@ -162,7 +164,7 @@ BY_DAY = ("one run", "one topic", "constant scores", "huge scores")
     "nasty", [pytest.param(nasty, marks=() if nasty in BY_DAY else pytest.mark.nightly) for nasty in NASTY]
 )
 def test_nasty_scores_are_analysed_or_refused_in_one_sentence(run, refused, nasty):
-    me.io.write_scores(label(NASTY[nasty]), "s.csv")
+    me.io.write_scores(label(NASTY[nasty], collection=""), "s.csv")
     for line in COMMANDS:
         status, out, _ = run(line)
         assert (status == 0 and out) or refused(line), line

@@ -90,17 +90,6 @@ REFERENCES = {
 
 
 @pytest.mark.usefixtures("files")
-@pytest.mark.parametrize(("line", "message"), REFERENCES.items())
-def test_what_is_wrong_with_a_reference_is_said_in_one_sentence(refused, line, message, monkeypatch):
-    def refuse(_, sources, **options):  # in place of a comparison, which takes seconds
-        raise me.MetaevalError(f"read {sources[0]!r}")
-
-    if line.startswith(GOLD):
-        monkeypatch.setattr("metaeval.comparison.new_measure.compare", refuse)
-    assert message in refused(line)
-
-
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("reference", ["people.csv", "named.csv --reference-measure right"])
 def test_columns_are_those_of_the_reference_too(ok, reference):
     words = "--columns run=system,topic=segment --all-higher-is-better"
@@ -194,7 +183,17 @@ LABELS = {
 }
 
 
-@pytest.mark.usefixtures("labels")
-@pytest.mark.parametrize(("line", "message"), LABELS.items())
-def test_what_is_wrong_with_labels_is_said_in_one_sentence(refused, line, message):
+WRONG = [("files", *each) for each in REFERENCES.items()] + [("labels", *each) for each in LABELS.items()]
+
+
+@pytest.mark.parametrize(("given", "line", "message"), WRONG)
+def test_what_is_wrong_with_a_reference_or_labels_is_said_in_one_sentence(
+    refused, request, monkeypatch, given, line, message
+):
+    def refuse(_, sources, **options):  # in place of a comparison, which takes seconds
+        raise me.MetaevalError(f"read {sources[0]!r}")
+
+    request.getfixturevalue(given)
+    if line.startswith(GOLD):
+        monkeypatch.setattr("metaeval.comparison.new_measure.compare", refuse)
     assert message in refused(line)

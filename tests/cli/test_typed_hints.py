@@ -141,6 +141,7 @@ def rate_twice(*names, call=str):
     return lay([["run", *names, "score"], *rows])
 
 
+PARAGRAPHS = {"s.csv": rate_twice("doc", "paragraph", call=number)}
 TASKS = [
     (run, task, f"{task}{n}", n / 10 + len(task + run) / 100) for run in RUNS for task in ("a", "bb") for n in range(8)
 ]
@@ -227,12 +228,8 @@ CASES = {
     "numbered paragraphs": (
         {"s.csv": twice("paragraph", "12", "run,doc,score")}, {"--columns topic=doc+paragraph": NUMBERED},
     ),
-    "paragraphs rated twice": (
-        {"s.csv": rate_twice("doc", "paragraph", call=number)}, {"--columns topic=doc+paragraph": LEADS_ON},
-    ),
-    "paragraphs known to be rated twice": (
-        {"s.csv": rate_twice("doc", "paragraph", call=number)}, DOUBLED, "--columns topic=doc+paragraph",
-    ),
+    "paragraphs rated twice": (PARAGRAPHS, {"--columns topic=doc+paragraph": LEADS_ON}),
+    "paragraphs known to be rated twice": (PARAGRAPHS, DOUBLED, "--columns topic=doc+paragraph"),
     "segments of texts, rated twice": ({"s.csv": rate_twice("text", "segment")}, DOUBLED),
     "segments of documents, rated twice": ({"s.csv": rate_twice("doc", "segment")}, DOUBLED),
     "documents of questions": (
