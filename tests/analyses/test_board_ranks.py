@@ -215,7 +215,7 @@ def test_what_cannot_be_ranked_is_refused_in_a_sentence(change, options, message
 
 def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
     found = me.board_ranks(other_measure(make_tasks()), aggregate="win-rate")
-    assert found.sentence.startswith("Of 6 runs ranked by mean win rate (3 tasks, ")
+    assert found.sentence.startswith("Of 6 runs ranked by mean win rate (several measures; 3 tasks, ")
 
 
 def test_scores_with_gaps_are_for_boards_only(tmp_path):
