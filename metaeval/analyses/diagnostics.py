@@ -54,8 +54,7 @@ NOTES = {
     ),
     "failures": (
         "{runs} outright on a few topics: any test may find too much between such runs and others\nWith {measure}, on {topics} "
-        "at most, nearly on none else. Look at these topics: if something broke, such as a time limit, mend it or leave them "
-        "out. A sample of topics without such a failure does not show it, so that no test allows for it."
+        "at most, nearly on none else. Look at these topics: if something broke (a time limit), mend it or leave them out."
     ),
     "left out": "{count} with the scores of another run left out: {runs}",
     "identical": (

@@ -51,10 +51,7 @@ PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PowerRows(MeasureRows):
-    """How many significant pairs each measure finds; `over_topics` is what intervals rest on.
-
-    Power is alike if it differs by at most `margin`.
-    """
+    """How many significant pairs each measure finds: intervals rest on `over_topics`, and power is alike up to `margin`."""
 
     over_topics: Variation
     margin: float = 0.05
@@ -97,7 +94,7 @@ class PowerRows(MeasureRows):
         if known:
             more = self.differences["finds_more"].value_counts()
             shown["finds more than"] = [int(more.get(name, 0)) for name in shown.index]
-            legend = f"{legend} Finds more than: how many measures, where the simultaneous interval of the difference leaves 0 out."
+            legend = f"{legend} Finds more than: so many measures, by simultaneous intervals of differences that leave 0 out."
         table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True, at=("paper",))
         table_by_count = replace(table, frame=shown.sort_values("#sig", ascending=False, kind="stable"), at=("all",))
         brief = table_by_count.frame.drop(columns=["±", "#all"], errors="ignore")
@@ -209,9 +206,8 @@ class PooledDiscriminativePower(PowerRows):
     """Significant pairs over all pairs, added up over collections, of which `parts` are the powers.
 
     Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
-    for these collections and runs, NaN where there are too few; and mc_se, the Monte Carlo standard error of significant:
-    collections have trials of their own, so that its square is the sum of theirs. Its `differences` have columns as those of
-    `DiscriminativePower`.
+    for these collections and runs, NaN where there are too few; and mc_se, the Monte Carlo standard error of significant.
+    Its `differences` have columns as those of `DiscriminativePower`.
     """
 
     collections: tuple[str, ...]

@@ -140,10 +140,7 @@ class RunRanks(Result):
         if not self.with_best:
             return f"{words}: no other run is significantly better, of claims about all pairs."
         each = " by each measure for itself" if len(self.measures) > 1 else ""
-        return (
-            f"{words}: with {1 - self.alpha:.0%} confidence{each} the best run is one of these, by comparisons of each "
-            "run with the best (Hsu 1984)."
-        )
+        return f"{words}: with {1 - self.alpha:.0%} confidence{each} the best run is one of these (Hsu 1984)."
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters."""

@@ -193,8 +193,8 @@ def test_other_answers_say_what_was_put_in(scores):
         f"sharp and fair agree most on which differences are significant (overlap {100 * frame['sso'].max():.0f} %), sharp and "
         f"dull least (overlap {100 * frame['sso'].min():.0f} %)."
     )
-    assert me.properties(["NMD"]).answer() == "NMD fails none of the properties tried."
-    assert me.properties(["RNSS"]).answer().startswith("RNSS fails ordinal")
+    assert me.properties(["NMD"]).answer() == "NMD fails none of 3 properties that were tried."
+    assert me.properties(["RNSS"]).answer().startswith("RNSS fails 2 of 3 properties that were tried: ordinal")
 
 
 def test_an_equally_good_measure_finds_not_clearly_more():
