@@ -185,7 +185,7 @@ class Agreement(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the measures in the order of the first statistic, with chance and ceiling as lines."""
-        result, rows = self.results[0], []
+        result, rows = self.lead, []
         for m in result.rank():
             measure, ends = self.measures[m], (result.low[m], result.high[m])
             beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""

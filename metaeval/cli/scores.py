@@ -70,7 +70,7 @@ def score(values: Values) -> None:
         for measure in scores.measures:
             first = means.index[means[str(measure)] == means[str(measure)].max()]
             leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(measure.title)
-        best = [f"{who} by {format_list(by, 4)}" for who, by in leaders.items()]
+        best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
         print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
     show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
     if target is not None:
