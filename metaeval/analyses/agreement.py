@@ -72,9 +72,15 @@ class Agreement(Result):
     chance, ceiling, clusters = _stack("chance"), _stack("ceiling"), _stack("clusters")
     p_values, exchanged, beaten = _stack("p_values"), _stack("exchanged"), _stack("beaten")
 
+    @property
+    def lead(self) -> StatisticAgreement:
+        """The first statistic, or soft pairwise accuracy where only that has intervals, as run scores are given."""
+        known = [each for each in self.results if each.name == "spa" and np.isfinite(each.low).any()]
+        return known[0] if known and np.isnan(self.results[0].low).all() else self.results[0]
+
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance."""
-        result, reference = self.results[0], str(self.reference)
+        result, reference = self.lead, str(self.reference)
         best = result.rank()[0]
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
@@ -138,7 +144,7 @@ class Agreement(Result):
 
         Bold is a measure than which none is better, but only the best where none is better than any other, and none at chance.
         """
-        first, rows, frames = self.results[0], self.results[0].rank(), self.frames()
+        first, rows, frames = self.lead, self.lead.rank(), self.frames()
         index, titles = pd.Index([str(self.measures[m]) for m in rows], name="measure"), [r.title for r in self.results]
         here, level = self.over == "topics", f"{100 * self.confidence:g} % intervals"
         ends = {each.title: list(map(write_ends, each.low[rows], each.high[rows])) for each in self.results}
@@ -156,13 +162,12 @@ class Agreement(Result):
             best = (each.beaten > 0).any() | (each.values == each.values[each.rank()[0]])
             bold = (each.beaten == 0) & best & (not each.without_signal and not self.is_noise)
             marks.loc[index, each.title] = np.where(bold[rows], "bold", "")
-        marked = (
-            f"Bold: no other measure is better on {'these runs' if here else 'runs of this kind'}, by {level} of the paired "
-            "difference; where none is better than any other, only the best."
+        marked = f"Bold: no other measure is better, by {level}; where none is better than any other, only the best."
+        legend = (
+            "Chance: what a measure that knows nothing reaches. Ceiling: the mean of the reference itself on new topics, "
+            f"which a measure may exceed by luck. {self.no_interval}".strip()
         )
-        unknown = len(rows) > 1 and not np.isfinite(self.gap_ends).any()
-        legend = "Which measure is better is not said, as there are no intervals." if unknown else ""
-        caption, legend = f"Agreement with {self.reference}.", f"{legend} {self.no_interval}".strip()
+        caption = f"Agreement with {self.reference}."
         whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked, at=("all",))
         paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
         tables = [Table(pd.DataFrame(shown, index), caption, self.signature, at=("short",)), paper, whole]
@@ -180,7 +185,7 @@ class Agreement(Result):
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the measures in the order of the first statistic, with chance and ceiling as lines."""
-        result, rows = self.results[0], []
+        result, rows = self.lead, []
         for m in result.rank():
             measure, ends = self.measures[m], (result.low[m], result.high[m])
             beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
@@ -402,7 +407,7 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
     erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
     if erring:
         remarks.append(
-            "exchange tests, and the clusters made by them, err too often\n"
+            "p-values and clusters, which only files have, rest on exchange tests that err too often\n"
             f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
             "docs/concepts/agreement.md."
         )

@@ -57,10 +57,16 @@ class BoardRanks(RunRanks):
         """Return the runs by rank, the summary, and what tasks hold."""
         return super().frames() | {"tasks": self.tasks}
 
+    def answer(self) -> str:
+        """Say how many runs may be first, and by what."""
+        return super().answer().replace(f" by {self.measures[0]}", f" by {self.measures[0].title}", 1)
+
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank, with the ranks they may have and their letters; `measure` is the aggregate."""
         table = super().leaderboard(measure)
-        return replace(table, frame=table.frame.rename(columns={"mean": str(measure)}), caption=self.sentence)
+        frame = table.frame.rename(columns={"mean": str(measure)})
+        legend = f"{table.legend} {self.explain_best('May be first')}"
+        return replace(table, frame=frame, caption=self.sentence, legend=legend)
 
     def tables(self) -> list[Table]:
         """Return the leaderboard, and what tasks hold."""
@@ -134,7 +140,10 @@ def board_ranks(
     found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
     title = {"mean": "mean of tasks" if len(names) > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}
-    measure = Measure(title[aggregate], higher_is_better=aggregate != "mean" or aligned.measures[0].sign > 0)
+    scored = [f"{each}, {each.direction} is better" for each in aligned.measures]
+    of = scored[0] if len(set(scored)) == 1 else "several measures"
+    higher = aggregate != "mean" or aligned.measures[0].sign > 0
+    measure = Measure(title[aggregate], higher_is_better=higher, label=f"{title[aggregate]} ({of})")
     unit = measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
     leads = np.subtract.outer(board.estimates, board.estimates)
     ahead = round_scaled(np.nan_to_num(leads) / find_scale(leads)) > 0
@@ -170,7 +179,7 @@ def board_ranks(
         collection=aligned.signed.collection, runs=runs, measures=(measure,), rows=rows, ranks=ranks[np.newaxis],
         differ=differ[np.newaxis], with_best=True, test="simultaneous rank sets", alpha=alpha,
         tasks=pd.DataFrame(of_tasks, columns=columns),
-        sentence=f"Of {len(rows)} runs ranked by {measure} ({size}; {drawn}, {sure}), {first}.",
+        sentence=f"Of {len(rows)} runs ranked by {measure} ({of}; {size}; {drawn}, {sure}), {first}.",
         signature=sign("board_ranks", aligned.signed, **settings, bootstrap=n_bootstrap, seed=seed, alpha=alpha),
         remarks=(
             *_remark_gaps(aligned, gaps), *remarks, *(noise.describe(pooled=False) if noise else ()),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from metaeval.datasets.registry import datasets
-from metaeval.errors import MetaevalError, one_line
+from metaeval.errors import MetaevalError, one_line, suggest_names
 from metaeval.measures.base import Measure, find_registered
+from metaeval.measures.registry import measures
 from metaeval.show.bibliography import find_labels, format_bibtex, list_labels
 
 SOURCES: dict[str, str] = {
@@ -71,10 +72,9 @@ def cite(*names: str | Measure) -> str:
             # It may have the name of a rank correlation: who asks for tau_b may mean either.
             found[str(measure)] = "; ".join(filter(None, [found.get(str(measure)), measure.source]))
         if not found:
-            raise MetaevalError(
-                f"there is no measure, analysis or data set {one_line(text)!r}; `metaeval measures`, `metaeval --help` and "
-                "`metaeval data list` list them"
-            )
+            near = suggest_names(text, [*SOURCES, *map(str, measures()), *(entry.name for entry in datasets())], 0.6)
+            problem = f"there is no measure, analysis or data set {one_line(text)!r}{f' ({near})' * bool(near)}"
+            raise MetaevalError(f"{problem}; `metaeval measures`, `metaeval --help` and `metaeval data list` list them")
         sources |= found
     comments = [
         f"% {one_line(thing)}: {one_line(source) or 'no reference is known'}" for thing, source in sources.items()

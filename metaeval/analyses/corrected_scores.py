@@ -114,7 +114,7 @@ def corrected_scores(
     Prediction-powered inference (Angelopoulos et al. 2023) takes a run's mean from the judge's scores on all topics, and
     corrects it by how people's scores differ from the judge's where there are both. Intervals are simultaneous for all pairs
     of runs. The labelled topics must have been chosen at random, or with known probabilities. Of a judge that errs rarely,
-    few labels may show no error: intervals leave room for as many as the rule of three allows (docs/concepts/correction.md).
+    few labels may show no error: intervals leave room for errors that they missed (docs/concepts/correction.md).
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def corrected_scores(
     people : Scores or DataFrame
         Scores of people on some topics: columns run, topic, score and perhaps probability, or a column per run.
     target : {"population", "topics"}, optional
-        Whether the means are those of the population that the topics are from, or of these topics.
+        Whose means are meant: population, all topics that these are a sample of; or topics, only these.
     n_trials : int, optional
         How often topics are drawn anew for the intervals.
     confidence : float, optional

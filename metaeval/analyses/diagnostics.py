@@ -33,9 +33,9 @@ EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
 
 NOTES = {
     "spread": (
-        "{run} varies {ratio:.1f} times more than a typical run; check with {option}\nThis is with {measure}; some run varies "
-        "at least {limit:g} times more with {names}. The Tukey HSD test assumes that runs vary alike, and {recommended} does "
-        "not. How often it errs where they do not: docs/concepts/discriminative-power.md."
+        "{run} varies {ratio:.1f} times as much as a typical run; check with {option}\nThat is by {measure}; measures by which "
+        "some run varies at least {limit:g} times as much: {names}. The Tukey HSD test assumes that runs vary alike, and "
+        "{recommended} does not. How often it errs where they do not: docs/concepts/discriminative-power.md."
     ),
     "hopeless": (
         "{count} the Tukey HSD test miss differences among the others\nFar behind the other runs: {runs}, with {names}. The "
@@ -49,18 +49,17 @@ NOTES = {
     "odd pair": (
         "{runs} differ much on few topics: look at these before you rely on what a test says of them, {recommended} "
         "included\nOne topic has {share:.0f} % of the squares of their differences with {measure}, and their skewness is "
-        "{skewness:.1f}; from {limit:g} on tests err more often than they should. So are {count:,} of {n_pairs:,} pairs, with "
-        "{names}. If one run is a near-copy of the other, leave one of them out."
+        "{skewness:.1f}; from {limit:g} on tests err more often than they should. Pairs so skewed: at most {count:,} "
+        "of {n_pairs:,} by one measure ({names}). If one run is a near-copy of the other, leave one of them out."
     ),
     "failures": (
         "{runs} outright on a few topics: any test may find too much between such runs and others\nWith {measure}, on {topics} "
-        "at most, nearly on none else. Look at these topics: if something broke, such as a time limit, mend it or leave them "
-        "out. A sample of topics without such a failure does not show it, so that no test allows for it."
+        "at most, nearly on none else. Look at these topics: if something broke (a time limit), mend it or leave them out."
     ),
     "left out": "{count} with the scores of another run left out: {runs}",
     "identical": (
-        "{count} of {n_runs} runs have the same scores as another; {option} keeps one of each\nThey always tie. Same scores "
-        "throughout: {groups}. {ceiling}{never:,} of {n_pairs:,} run pairs can never be significant."
+        "{count} of {n_runs} runs have the same scores as another; {option} keeps one of each\nSame scores throughout: "
+        "{groups}. {never:,} of {n_pairs:,} run pairs always tie{so}."
     ),
 }
 """What is said of each irregularity, the first line by itself; only the last two matter to rankings."""
@@ -134,16 +133,14 @@ class Diagnostics:
             }
         )
 
-    def describe(self, test: str = "") -> list[str]:
-        """Return a note for each irregularity, as it matters to the test; without a test only what matters to rankings."""
-        found = self._describe_identical()
+    def describe(self, test: str = "", tau: str = "") -> list[str]:
+        """Return a note for each irregularity, as it matters to the test, or to rankings and the τ that compares them."""
+        found = self._describe_identical(tau)
         if test in get_args(PairedTest):
             found = {**(self._describe_runs() if test in EXCHANGING else {}), **self._describe_differences(), **found}
-        notes = [NOTES[what].format(**words) for what, words in found.items()]
-        return [
-            f"{self.collection or 'scores'}: {note}"
-            for note in [*(self.noise.describe() if self.noise else []), *notes]
-        ]
+        notes = self.noise.describe() if self.noise else []
+        notes += [NOTES[what].format(**words) for what, words in found.items()]
+        return [f"{self.collection or 'scores'}: {note}" for note in notes]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold."""
@@ -157,9 +154,8 @@ class Diagnostics:
             "never_significant": self.never_significant,
         }
 
-    def _name_measures(self, some: Any, most: int | None = None) -> str:
-        names = [str(self.measures[m]) for m in np.flatnonzero(some)]
-        return format_list(names) if most is None else format_list(names, most)
+    def _name_measures(self, some: Any, most: int = 5) -> str:
+        return format_list([str(self.measures[m]) for m in np.flatnonzero(some)], most)
 
     def _describe_runs(self) -> dict[str, dict[str, Any]]:
         """Return what to say of runs that vary more than others or are far behind, which the Tukey HSD test minds."""
@@ -207,18 +203,18 @@ class Diagnostics:
             }  # fmt: skip
         return found
 
-    def _describe_identical(self) -> dict[str, dict[str, Any]]:
+    def _describe_identical(self, tau: str) -> dict[str, dict[str, Any]]:
         """Return what to say of runs with the same scores."""
         if self.distinct and self.identical:
             runs = self.left_out
             return {"left out": {"count": format_count(len(runs), "run"), "runs": format_list(runs)}}
         groups = [f"{len(group)} runs ({format_list(group, most=3)})" for group in self.identical]
-        more = f"; {len(groups) - 3} more groups" * (len(groups) > 3)
+        more, highest = f"; {len(groups) - 3} more groups" * (len(groups) > 3), f"{self.largest_tau_a:.3f}"
         words = {
             "count": sum(map(len, self.identical)), "n_runs": len(self.runs), "option": format_option("distinct_runs", True),
             "groups": "; ".join(groups[:3]) + more, "never": self.never_significant,
-            "ceiling": f"No τ_a can exceed {self.largest_tau_a:.3f}, and " * (self.largest_tau_a < 0.9995),
             "n_pairs": len(self.runs) * (len(self.runs) - 1) // 2,
+            "so": f", so that no τ_a can exceed {highest}" * (tau == "tau_a" and highest != "1.000"),
         }  # fmt: skip
         return {"identical": words} if groups else {}
 

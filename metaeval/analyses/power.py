@@ -51,10 +51,7 @@ PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PowerRows(MeasureRows):
-    """How many significant pairs each measure finds; `over_topics` is what intervals rest on.
-
-    Power is alike if it differs by at most `margin`.
-    """
+    """How many significant pairs each measure finds: intervals rest on `over_topics`, and power is alike up to `margin`."""
 
     over_topics: Variation
     margin: float = 0.05
@@ -81,8 +78,11 @@ class PowerRows(MeasureRows):
         whom = "every other measure" if len(others) == n_others > 1 else whom
         return f"{most}, clearly more than {whom}."
 
-    def tabulate(self, caption: str, legend: str) -> list[Table]:
+    def tabulate(self, caption: str) -> list[Table]:
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
+        legend = self.no_interval
+        if self.rows["low"].notna().any():
+            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval of % on other topics."
         names = {"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"}
         shown = self.rows.set_index("measure").rename(columns=names)
         percent = shown.columns.intersection(["%", "low", "high"], sort=False)
@@ -90,12 +90,18 @@ class PowerRows(MeasureRows):
         shown = shown[[*names.values(), *percent[1:]]].dropna(axis="columns", how="all")
         if "±" in shown:
             legend = f"{legend} ±: Monte Carlo standard error of #sig."
-        table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True)
-        brief = shown.drop(columns=["±", "#all"], errors="ignore").sort_values("#sig", ascending=False, kind="stable")
-        tables = [replace(table, frame=brief, at=("short",)), replace(table, at=("paper", "all"))]
-        if self.differences["low"].notna().any():
+        known = self.differences["low"].notna().any()
+        if known:
+            more = self.differences["finds_more"].value_counts()
+            shown["finds more than"] = [int(more.get(name, 0)) for name in shown.index]
+            legend = f"{legend} Finds more than: so many measures, by simultaneous intervals of differences that leave 0 out."
+        table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True, at=("paper",))
+        table_by_count = replace(table, frame=shown.sort_values("#sig", ascending=False, kind="stable"), at=("all",))
+        brief = table_by_count.frame.drop(columns=["±", "#all"], errors="ignore")
+        tables = [replace(table, frame=brief, at=("short",)), table, table_by_count]
+        if known:
             best = str(self.rows["measure"][int(self.rows["significant"].argmax())])
-            caption = f"Differences of power: alike are measures within {100 * self.margin:g} points of each other."
+            caption = f"Differences of power, as shares of all pairs: alike are measures within {self.margin:g} of each other."
             tables.append(
                 tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
             )
@@ -176,19 +182,7 @@ class DiscriminativePower(PowerRows):
 
     def tables(self) -> list[Table]:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        legend, over = self.no_interval, self.over_topics
-        if self.rows["low"].notna().any():
-            legend = (
-                f"Low and high: {100 * over.confidence:g} % interval for the percentage on other topics. Finds more than: how "
-                f"many measures, where the simultaneous interval of the difference "
-                "leaves 0 out."
-            )
-        short, paper, *known = self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.", legend)
-        if known:
-            more = self.differences["finds_more"].value_counts()
-            for table in (short, paper):
-                table.frame["finds more than"] = [int(more.get(name, 0)) for name in table.frame.index]
-        return [short, paper, *known]
+        return self.tabulate(f"Significant pairs of runs by {self.test} at α = {self.alpha:g}.")
 
     def charts(self) -> Sequence[LineChart]:  # type: ignore[override]
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -212,9 +206,8 @@ class PooledDiscriminativePower(PowerRows):
     """Significant pairs over all pairs, added up over collections, of which `parts` are the powers.
 
     Its rows (`to_frame`) have columns measure, significant, pairs, power (ΣS_D / ΣT_D); low and high, the interval over topics
-    for these collections and runs, NaN where there are too few; and mc_se, the Monte Carlo standard error of significant:
-    collections have trials of their own, so that its square is the sum of theirs. Its `differences` have columns as those of
-    `DiscriminativePower`.
+    for these collections and runs, NaN where there are too few; and mc_se, the Monte Carlo standard error of significant.
+    Its `differences` have columns as those of `DiscriminativePower`.
     """
 
     collections: tuple[str, ...]
@@ -239,12 +232,8 @@ class PooledDiscriminativePower(PowerRows):
 
     def tables(self) -> list[Table]:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
-        legend = ""
-        if self.rows["low"].notna().any():
-            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics."
         names = ", ".join(self.collections)
-        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
-        return self.tabulate(caption, f"{legend} {self.no_interval}")
+        return self.tabulate(f"Discriminative power pooled over {len(self.collections)} collections ({names}).")
 
 
 class Testing(TypedDict, total=False):

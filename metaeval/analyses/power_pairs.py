@@ -32,7 +32,7 @@ class SignificanceOverlap(MeasurePairs):
     """
 
     heading: ClassVar[str] = "SSO %"
-    caption: ClassVar[str] = "Significance overlap of every two measures (SSO)."
+    caption: ClassVar[str] = "Significance overlap (SSO): % of run pairs significant by either measure that both find."
     legend: ClassVar[str] = (
         "SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the column's measure only, b: "
         "with both."
@@ -99,7 +99,8 @@ class SignificanceContradictions(MeasurePairs):
         counts = self.pairs["contradictions"]
         most = int(counts.max())
         if not most:
-            return "No two measures contradict each other."
+            alpha = dict(self.signature.settings)["alpha"]
+            return f"No two measures contradict each other significantly (α = {alpha})."
         where = f"{format_count(most, 'pair')} of runs"
         if (counts == most).sum() == 1:
             row = self.pairs.iloc[counts.argmax()]

@@ -88,7 +88,8 @@ class Properties(Result):
             failed.setdefault(str(check.measure), []).extend([check.property.name] * bool(check.failed))
         listed = [(name, format_list(names, 3)) for name, names in failed.items() if names]
         if len(self.measures) == 1:
-            return f"{self.measures[0]} fails {listed[0][1] if listed else 'none of the properties tried'}."
+            n, which = sum(map(bool, (check.failed for check in self.checks))), f": {listed[0][1]}" if listed else ""
+            return f"{self.measures[0]} fails {n or 'none'} of {len(self.checks)} properties that were tried{which}."
         if not listed:
             return f"None of the {len(self.measures)} measures fails a property that was tried."
         failing = [f"{name} ({names})" for name, names in listed]
@@ -101,7 +102,9 @@ class Properties(Result):
         marks = self._arrange(lambda check: "–" if check is None else check.mark)
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
         dash = "–: a property of the other kind of measures, or only scores are known." if "–" in marks else ""
-        table = Table(pd.DataFrame(marks, index, list(self.names)), caption, self.signature, legend=dash)
+        told = dict.fromkeys(f"{each.property.name.capitalize()}: {each.property.description}" for each in self.checks)
+        legend = " ".join([*told, dash]).strip()
+        table = Table(pd.DataFrame(marks, index, list(self.names)), caption, self.signature, legend=legend)
         failed = [check for check in self.checks if check.counterexample is not None]
         if not failed:
             return [table]
@@ -112,7 +115,7 @@ class Properties(Result):
         shown = rows[["property", "first run", "", "second run", "scores"]]
         found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [
-            replace(table, caption=f"{caption} The smallest counterexamples: --explain.", at=("short",)),
+            replace(table, caption=f"{caption} What each means, with counterexamples: --explain.", at=("short",)),
             replace(table, at=("paper", "all")),
             Table(shown, found, self.signature, legend=legend, at=("all",)),
         ]

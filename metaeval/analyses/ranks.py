@@ -113,11 +113,11 @@ class RunRanks(Result):
     def tables(self) -> list[Table]:
         """Return the leaderboard of every measure, and how far each tells runs apart: first, if there are several."""
         names = {
-            "near_first": "may be the best", "adjacent": "neighbours separated", "neighbours": "of",
+            "near_first": "may be the best", "adjacent": "neighbours separated", "neighbours": "of neighbours",
             "width": "ranks a run may have",
         }  # fmt: skip
         several, later = len(self.measures) > 1, partial(replace, at=("paper", "all"))  # after the first screen
-        legend = f"{self._explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
+        legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."
         caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
         shown = self.summary().set_index("measure").rename(columns=names)
         summary = Table(shown, caption, self.signature, digits=1, legend=legend)
@@ -135,15 +135,12 @@ class RunRanks(Result):
             return [summary, *pairs, *map(later, boards)]
         return [*boards, *pairs, later(summary)]
 
-    def _explain_best(self) -> str:
+    def explain_best(self, words: str = "May be the best") -> str:
         """Say on what it rests that a run may be the best."""
         if not self.with_best:
-            return "May be the best: no other run is significantly better, of claims about all pairs."
+            return f"{words}: no other run is significantly better, of claims about all pairs."
         each = " by each measure for itself" if len(self.measures) > 1 else ""
-        return (
-            f"May be the best: with {1 - self.alpha:.0%} confidence{each} the best run is one of these, by comparisons of each "
-            "run with the best (Hsu 1984)."
-        )
+        return f"{words}: with {1 - self.alpha:.0%} confidence{each} the best run is one of these (Hsu 1984)."
 
     def leaderboard(self, measure: Measure | str) -> Table:
         """Return the runs by rank according to one measure, with the ranks they may have and their letters."""
@@ -151,8 +148,8 @@ class RunRanks(Result):
         low, high = rows["low"].astype(str), rows["high"].astype(str)
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
         legend = (
-            f"May be: ranks that claims about all pairs of runs leave. Letters rest on the same claims: {LETTERS}. "
-            f"{self._explain_best()}"
+            "May be: the rank set of a run, the ranks that claims about all pairs of runs leave it. Letters rest on the same "
+            f"claims: {LETTERS}."
         )
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
@@ -163,7 +160,7 @@ class RunRanks(Result):
             pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
             f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}.", self.signature,
             marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
-            marked="Bold: may be the best.",
+            marked=self.explain_best("Bold, may be the best"),
         )  # fmt: skip
 
     def charts(self) -> Sequence[IntervalChart]:

@@ -122,8 +122,8 @@ class Result(ABC):
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
-        test = dict(self.signature.settings).get("test", "")
-        notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
+        about = [dict(self.signature.settings).get(name, "") for name in ("test", "tau")]
+        notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(*about)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
             first = self.no_interval[:1].lower() + self.no_interval[1:]
             return [*filter(None, [first]), *(note.partition("\n")[0] for note in notes)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -50,13 +50,13 @@ class Robustness(MeasureRows):
 
     def tables(self) -> list[Table]:
         """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""
-        frame = self.rows.set_index("measure")
+        frame = self.rows.set_index("measure")[["mean", "sd", "pairs", "undefined"]]
         caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {len(self.units)} {self.over}."
-        short = frame[["mean", "sd"]].sort_values("mean", ascending=False, kind="stable")
-        return [
-            Table(short, caption, self.signature, at=("short",)),
-            Table(frame[["mean", "sd", "pairs", "undefined"]], caption, self.signature, at=("paper", "all")),
-        ]
+        legend = f"Undefined: pairs that are left out, since on one of both {self.over} all runs have the same score."
+        whole = Table(frame, caption, self.signature, legend=legend, at=("paper",))
+        by_mean = frame.sort_values("mean", ascending=False, kind="stable")
+        short = by_mean if frame["undefined"].any() else by_mean[["mean", "sd"]]
+        return [replace(whole, frame=short, at=("short",)), whole, replace(whole, frame=by_mean, at=("all",))]
 
 
 def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:

@@ -103,7 +103,8 @@ class SplitHalfConsistency(Result):
         a, b = self.sizes
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
         letters = "Measures without a common letter differ significantly over these splits of these topics."
-        legend = f"{letters} V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
+        residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
+        legend = f"{letters} {residual}" if len(frame) > 1 else ""
         return [
             Table(frame[["mean τ"]], caption, self.signature, at=("short",)),
             Table(frame, caption, self.signature, legend=legend, at=("paper", "all")),

@@ -75,7 +75,8 @@ class Study:
 
     def notes(self) -> list[str]:
         """Return what is irregular about the runs, as it matters to the first test."""
-        return [note.replace("\n", ". ") for note in self.diagnostics.describe(self.power.test if self.power else "")]
+        test = self.power.test if self.power else ""
+        return [note.replace("\n", ". ") for note in self.diagnostics.describe(test, "tau_a")]
 
     def by_second_test(self) -> Study:
         """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""

@@ -91,7 +91,7 @@ def _run() -> int:
         status = app(standalone_mode=False) or 0
     except _UsageError as error:
         more = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
-        problem = f"{' '.join(error.format_message().split()).rstrip('.')}{more}"
+        problem = f"{' '.join(error.format_message().split()).replace('Value error, ', '').rstrip('.')}{more}"
     except MetaevalError as error:
         # By the names of their classes, so that nothing is imported: it is not told what such a file holds.
         file, problem = getattr(error, "file", None), str(error)

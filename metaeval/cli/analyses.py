@@ -50,7 +50,7 @@ ANALYSES = {
         ),
         "boards:board_ranks",
         "Files that score other runs on the same topics, such as the logs of two models, are one collection. Others are "
-        "tasks, as are those that --columns collection=NAME tells apart, with one answer for all.",
+        "tasks, as are those that --columns collection=NAME tells apart, with one answer for all, without --test and -B.",
     ),
     "calibrate": Analysis(
         "calibration:calibrate_tests",

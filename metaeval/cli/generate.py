@@ -264,7 +264,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
                 if len(subject) > 1 or more or stated - called[function].keys():
                     function = functions[1]
                     for each in stated - called[function].keys():
-                        raise MetaevalError(f"{spell(each)[0]} does nothing for a board of tasks")
+                        raise MetaevalError(f"{spell(each)[0]} does nothing for a board of tasks: --bootstrap does")
             subject = subject if len(subject) > 1 else subject[0]
         with working(function.__name__.replace("_", " ")):
             result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)

@@ -39,6 +39,8 @@ def inspect(values: Values) -> None:
     for source in values.sources:
         with working(f"reading {source}"):
             found = inspect_scores(source, **{**options, "columns": parse_columns(values.columns)})
+        if not found.format and str(found.refusal).endswith("there is no such file"):
+            raise DatasetError(f"{source}: there is no such file; of a data set, `metaeval data info {source}` tells")
         print_text("\n".join([*_describe_file(found), ""]))
         print_notes(found.notes)
 
@@ -217,7 +219,7 @@ def start(values: Values) -> None:
 
 
 DATA = {
-    "action": argument("List data sets, tell about some, or download them", Literal["list", "info", "fetch"]),
+    "action": argument("list all, info: tell about some, or fetch: download them", Literal["list", "info", "fetch"]),
     "sets": argument("Data sets", NAMES, None),
     **take("style"),
 }

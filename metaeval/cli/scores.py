@@ -66,13 +66,12 @@ def score(values: Values) -> None:
     (scores,) = state_directions([scores], **find_directions(values))
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     if values.style == "text":
-        means, best = scores.means() * find_signs(scores.measures), []
-        for measure in scores.measures[:3]:
-            column = means[str(measure)]
-            first = column.index[column == column.max()]
-            best.append(f"{first[0] if len(first) == 1 else format_count(len(first), 'run')} by {measure.title}")
-        others = "; the table has the others" * (len(scores.measures) > 3)
-        print_answer(f"Best mean score: {', '.join(best)}{others}.")
+        means, leaders = scores.means() * find_signs(scores.measures), dict[str, list[str]]()
+        for measure in scores.measures:
+            first = means.index[means[str(measure)] == means[str(measure)].max()]
+            leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(measure.title)
+        best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
+        print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
     show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
@@ -136,7 +135,8 @@ def _write(scores: Scores, target: Path, to_format: str | None, defuse_formulas:
         ScoreStore(target).add(scores)
     else:
         write_scores(scores, target, defuse_formulas=defuse_formulas)
-    print_status(f"wrote {scores!r} to {target}")
+    size = f"{repr(scores).removeprefix('Scores: ')}{', means of repeats' * bool(scores.repeats)}"
+    print_status(f"wrote {target}: {size}")
 
 
 COMPARE = {
@@ -207,7 +207,6 @@ def compare(values: Values) -> None:
             numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))
             caption = f"Every number of the measures beside {result.find_title(name)}."
             tables.append(Table(numbers, caption, result.signature))
-        # Measures are called as in the sentences above.
         titles = {str(measure): result.find_title(str(measure)) for measure in result.measures}
         tables = [replace(table, frame=table.frame.rename(index=titles)) for table in tables]
         show(tables, "text", explain=values.explain)

@@ -54,7 +54,7 @@ def read_judged_runs(
 def _read_file(path: PathLike, layout: str, kind: type[Number]) -> dict[str, dict[str, Number]]:
     """Return grades or scores by topic and document; the same line may stand twice, another number may not."""
     size, what = len(layout.split()), "grade" if kind is int else "score"
-    rows, lines = read_fields(path, separator=None, least=size, most=size, layout=layout)
+    rows, lines = read_fields(path, separator=None, least=size, most=size, layout=f"{size}: {layout}")
     result: dict[str, dict[str, Number]] = {}
     for line, fields in zip(lines, rows, strict=True):
         topic, document, text = fields[0], fields[2], fields[layout.split().index(what)]

@@ -184,7 +184,7 @@ def require_registered(name: str) -> Measure:
     if not name.endswith(".py"):
         family = name.partition("(")[0]
         meant = OTHER_NAMES.get("".join(letter for letter in family.lower() if letter.isalnum()))
-        near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES)
+        near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES, 0.6)
         problem = f"there is no measure {name!r}{f' ({near})' * bool(near)}; `metaeval measures` lists them"
     raise MeasureError(problem)
 

@@ -42,8 +42,11 @@ def labels_only() -> bool:
 
 def name_of_reference(reference: str) -> str:
     """Return what the measure is called that ``FILE.py:FUNCTION`` names, without running the file."""
-    path, _, function = reference.rpartition(":")
-    return _names.get(f"{os.path.abspath(os.path.expanduser(path))}:{function}", function)
+    named, _, function = reference.rpartition(":")
+    path = os.path.abspath(os.path.expanduser(named))
+    if not labels_only() and not os.path.isfile(path):
+        raise MeasureError(f"{reference}: there is no file {named}")
+    return _names.get(f"{path}:{function}", function)
 
 
 def load_function(reference: str) -> Measure | Formula:

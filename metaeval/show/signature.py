@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,7 +49,7 @@ class Signature:
         >>> Signature("power", ("web@ab12 34 runs × 50 topics",), (("test", "max-t"), ("B", "500"), ("seed", "0"))).short
         '34 runs × 50 topics, B 500, seed 0'
         """
-        first, *others = (data.partition(" ")[2] or data for data in self.data) if self.data else [self.analysis]
+        first, *others = (re.sub(r"^.*@\w+ ", "", data) for data in self.data) if self.data else [self.analysis]
         stated = [f"{name} {value}" for name, value in self.settings if name in ("B", "trials", "bootstrap", "seed")]
         more = [f"and {format_count(len(others), 'more collection')}"] if others else []
         return visible(", ".join([first, *more, *stated]))

@@ -147,7 +147,6 @@ def test_bold_are_the_measures_than_which_none_is_better_and_none_without_interv
     results = tuple(replace(one, gap_ends=np.full_like(one.gap_ends, np.nan)) for one in found.results)
     without = replace(found, results=results).at("all")[0]
     assert (without.marks(without.frame) == "").all(axis=None)
-    assert "is not said, as there are no intervals" in without.whole_caption
 
 
 def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):

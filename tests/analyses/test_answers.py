@@ -37,7 +37,7 @@ def test_answers_say_what_was_put_in(scores):
         (me.ranking_similarity(two), "The rankings of sharp and fair have τ_a …"),
         (halves, "sharp ranks runs most stably between two random sets of 20 topics (mean τ …"),
         (me.agreement(scores, **PEOPLE), "sharp agrees best with people (pairwise accuracy … on these runs."),
-        (me.significance_contradictions(power), "No two measures contradict each other."),
+        (me.significance_contradictions(power), "No two measures contradict each other significantly…"),
         (ranks, f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."),
         (single, f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."),
         (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.… dull least (…"),
@@ -48,8 +48,8 @@ def test_answers_say_what_was_put_in(scores):
                  f"{topics[2]:,.0f}."),
         (overlap, f"sharp and fair agree most on which differences are significant (overlap {most}), sharp and dull least "
                   f"(overlap {least})."),
-        (me.properties(["NMD"]), "NMD fails none of the properties tried."),
-        (me.properties(["RNSS"]), "RNSS fails ordinal…"),
+        (me.properties(["NMD"]), "NMD fails none of 3 properties that were tried."),
+        (me.properties(["RNSS"]), "RNSS fails 2 of 3 properties that were tried: ordinal…"),
     ]:  # fmt: skip
         assert re.fullmatch(re.escape(sentence).replace("…", ".*"), result.answer())
     elsewhere = me.agreement(scores, **PEOPLE, over="runs and topics")

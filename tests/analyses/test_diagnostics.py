@@ -36,7 +36,7 @@ def test_what_is_irregular_is_said_in_a_line_each_and_explained_below(scores):
     found = diagnose(scores)
     lines, explanations = zip(*(note.split("\n") for note in found.describe("randomised-tukey-hsd")), strict=True)
     assert lines == (
-        f"tiny: w varies {found.spread_ratio.max():.1f} times more than a typical run; check with test=bootstrap-t",
+        f"tiny: w varies {found.spread_ratio.max():.1f} times as much as a typical run; check with test=bootstrap-t",
         "tiny: 1 very weak run makes the Tukey HSD test miss differences among the others",
         "tiny: 3 of 9 runs have the same scores as another; distinct_runs=True keeps one of each",
     )
@@ -56,7 +56,7 @@ def test_the_ceiling_of_tau_is_reached_and_not_said_where_it_rounds_to_one(score
     values[1] = values[0]
     found = diagnose(make(values, [f"r{i:02}" for i in range(80)]))
     assert found.largest_tau_a < 1
-    assert "No τ_a" not in found.describe()[-1]
+    assert "no τ_a" not in found.describe(tau="tau_a")[-1]
     assert "1 of 3,160 run pairs" in found.describe()[-1]
 
 

@@ -217,7 +217,7 @@ def test_the_sentence_says_what_was_resampled_and_every_run_is_drawn():
 def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
     unlike = [*make_tasks()[:2], *make_tasks(measure="BLEU")[2:]]
     found = me.board_ranks(unlike, aggregate="win-rate")
-    assert found.sentence.startswith("Of 6 runs ranked by mean win rate (3 tasks, ")
+    assert found.sentence.startswith("Of 6 runs ranked by mean win rate (several measures; 3 tasks, ")
 
 
 def test_scores_with_gaps_are_for_boards_only(tmp_path):

@@ -105,7 +105,7 @@ BROKEN = {
     "empty.txt": "empty.txt: the file is empty",
     "binary.bin": "binary.bin:1: the file is binary, not text",
     "cut.gz": "cut.gz: it is no whole gzip file",
-    "prose.txt": "prose.txt:1: the line has 5 columns, not topic 0 document grade",
+    "prose.txt": "prose.txt:1: the line has 5 columns, not 4: topic 0 document grade",
     "nobody.txt": "nobody.txt: there is no such file",
     "runs": "runs: this is a folder",
     "people.txt": "people.txt: it is of the same set of judgements as people.txt",
@@ -117,7 +117,7 @@ RUNS = {
     "--runs gap": "run run1, topic q3: there is no document (choose what to do about it: --missing",
     "--runs alien": "run run1: people judges none of its documents: are their names the same?",
     "--runs nowhere": "nowhere: there is no such file",
-    "--runs people.txt": "people.txt:1: the line has 4 columns, not topic Q0 document rank score",
+    "--runs people.txt": "people.txt:1: the line has 4 columns, not 6: topic Q0 document rank score",
     "--runs bad-run.txt": "bad-run.txt:1: topic q0, item d1: 'nan' is no score, a finite number",
     "--runs runs/run0.txt": "at least two runs are needed to compare anything, not 1",
 }
