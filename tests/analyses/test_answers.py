@@ -174,18 +174,18 @@ def test_other_answers_say_what_was_put_in(scores):
     assert alike.startswith("sharp ranks runs most alike from topic to topic (mean ρ 0.")
     assert "dull least (" in alike
     covered = me.coverage(scores, reference=["people"])
-    share = covered.rows["coverage"][1]
+    share, low, high = covered.rows.loc[1, ["coverage", "low", "high"]]
     assert covered.answer() == (
-        f"Besides the reference itself, fair covers it best (coverage {share:.2f}), clearly better than 1 of "
-        "the 2 other measures."
+        f"Of the measures outside the reference set, fair covers it best (coverage {share:.2f} [{low:.2f}, {high:.2f}]), "
+        "clearly better than 1 of the 2 others."
     )
     assert me.baseline_preference(three.sel(measures=["sharp", "fair"]), "r11", "r00").answer() == (
         "r11 wins more topics than r00 by 2 of 2 measures; no test is made."
     )
     needed = me.topic_set_size(three, n_bootstrap=0)
     assert needed.answer() == (
-        f"To find a difference of 0.1 between two runs by a t-test, sharp needs {needed.rows['topics'][0]:.0f} topics, dull "
-        f"{needed.rows['topics'][2]:,.0f}."
+        f"To find a difference of 0.1, in each measure's unit, between two runs by a t-test, sharp needs "
+        f"{needed.rows['topics'][0]:.0f} topics, dull {needed.rows['topics'][2]:,.0f}."
     )
     power = me.discriminative_power(three, n_permutations=300)
     frame = me.significance_overlap(power).to_frame()
