@@ -73,9 +73,8 @@ class TestCalibration(MeasureRows):
         best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
         rest = f"too many by {names}" if len(failing) else "no test tried is shown to raise too many"
         care = f" with care ({'; '.join(self.outside)})" if self.outside else ""
-        return (
-            f"Use {best}{care}: false alarms in {shares[best]} of {kind}, {100 * self.alpha:g} % being right; {rest}."
-        )
+        aim = f"{100 * self.alpha:g} % being right"
+        return f"Use {best}{care}: false alarms in {shares[best]} of {kind}, {aim}; {rest}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""

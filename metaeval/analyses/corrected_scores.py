@@ -87,9 +87,7 @@ class CorrectedScores(Result):
             f"Letters: {LETTERS}."
         )
         decided, flips = self.pairs["judge"].any(), self.pairs["flips"].tolist()
-        judged = (
-            "people leave all of the judge's conclusions as they are" if decided else "the judge alone decides nothing"
-        )
+        judged = "people change none of the judge's conclusions" if decided else "the judge alone decides nothing"
         for verb, how, flip in (("leave", " open", "lost"), ("reverse", "", "reversed")):
             if count := flips.count(flip):
                 judged = f"people {verb} {count} of the judge's conclusions{how}"

@@ -52,10 +52,8 @@ class Coverage(MeasureRows):
             covers = f"Of the measures outside the reference set, {best['measure']} covers it best"
         interval = "" if np.isnan(best["low"]) else f" [{best['low']:.2f}, {best['high']:.2f}]"
         sentence = f"{covers} (coverage {best['coverage']:.2f}{interval})"
-        if len(rivals) == 1:
+        if len(rivals) == 1 or self.differences.empty:
             return f"{sentence}."
-        if self.differences.empty:
-            return f"{sentence}; whether clearly better than others is unknown."
         return f"{sentence}, clearly better than {len(below) or 'none'} of the {len(rivals) - 1} others."
 
     def _compare(self) -> tuple[pd.DataFrame, list[str]]:
