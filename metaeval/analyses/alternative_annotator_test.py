@@ -71,19 +71,17 @@ class AlternativeAnnotatorTest(Result):
     called: ClassVar[Mapping[str, str]] = {"rows": "judges", "people": "annotators"}
 
     def answer(self) -> str:
-        """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
+        """Say how many judges may replace people, and against how many people the best one wins."""
         rows = self.rows.set_index("judge")
         seeing = rows if rows["blind"].all() else rows[~rows["blind"]]
-        best, passing = seeing["agrees"].idxmax(), rows.index[rows["passes"]].tolist()
-        who = f"{len(passing) or 'None'} of {format_count(len(rows), 'judge')} may replace people"
-        if passing:
-            who += f": {format_list(passing, 3)}"
-        elif rows["blind"].all():
-            who += ": none does better than chance"
-        judge, people = map(self._write_agreement, (seeing["agrees"].max(), self.people_agree))
-        if self.agreement == "accuracy":
-            return f"{who}. {best} agrees with people on {judge} of labels, people with each other on {people}."
-        return f"{who}. The nearest, {best}, is on average {judge} classes from a person, and people {people} from each other."
+        best, passing = seeing.iloc[int(seeing["omega"].argmax())], rows.index[rows["passes"]].tolist()
+        who = f"{len(passing)} of {format_count(len(rows), 'judge')} may replace people: {format_list(passing, 3)}"
+        if not passing:
+            blind = ": none does better than chance" * bool(rows["blind"].all())
+            who = f"None of {format_count(len(rows), 'judge')} is shown to be fit to replace people{blind}"
+        share, low, high = (f"{100 * best[name]:.0f}" for name in ("omega", "omega_low", "omega_high"))
+        interval = "" if np.isnan(best["omega_low"]) else f" [{low}, {high}]"
+        return f"{who}. {best.name} wins against {share} % of people{interval}; {100 * PASS:.0f} % are needed."
 
     def _write_agreement(self, value: float) -> str:
         """Write a share of equal labels, or a mean number of classes."""
@@ -101,15 +99,16 @@ class AlternativeAnnotatorTest(Result):
         short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
         never = np.where(rows["blind"], "never", f"above {EPSILONS[-1]:g}")
         full["passes from ε"] = np.where(rows["passes_from"].isna(), never, rows["passes_from"].map("{:g}".format))
+        full = full.reindex(short.index).assign(**{heading: short[heading]})
         people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
         caption = (
             f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
-            f"agreement {self.agreement}."
+            f"agreement {self.agreement}. ω: share of people that a judge wins against; from {PASS:g} on it passes."
         )
+        squared = "The test squares distances, these are means. " * (self.agreement == "squared-error")
         legend = (
-            f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
-            f"share of people it wins against; it passes if that is at least {PASS:g} and it is not blind. Low and high: "
-            f"{100 * self.confidence:g} % interval over topics."
+            f"ρ: how often a judge agrees with the other people as well as a person or better. {heading.capitalize()}: on "
+            f"average; (people): with each other. {squared}Low and high: {100 * self.confidence:g} % interval over topics."
         )
         return [
             Table(short, caption, self.signature, at=("short",)),

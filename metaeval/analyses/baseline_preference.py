@@ -14,7 +14,7 @@ from metaeval.analyses.prepare import check_scores
 from metaeval.analyses.result import Result, name_pairs
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_count
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import sign
@@ -42,15 +42,14 @@ class BaselinePreference(Result):
     rows: pd.DataFrame
 
     def answer(self) -> str:
-        """Say how many measures prefer the first run, and how many the second, on more topics."""
-        frame, n = self.rows, len(self.measures)
-        lead = (frame[self.first] - frame[self.second]).to_numpy()
+        """Say by how many measures either run wins more topics than the other."""
+        lead, n = self.rows[self.first] - self.rows[self.second], len(self.measures)
         first, second = int((lead > 0).sum()), int((lead < 0).sum())
-        if max(first, second) == n:
-            winner, loser = (self.first, self.second) if first else (self.second, self.first)
-            return f"{winner} wins more topics than {loser} by {'every measure' if n > 1 else self.measures[0]}."
-        tied = f", {n - first - second} neither" * (first + second < n)
-        return f"On most topics {first} of {n} measures prefer {self.first}, {second} {self.second}{tied}."
+        winner, loser = (self.first, self.second) if first >= second else (self.second, self.first)
+        by = f"{max(first, second)} of {format_count(n, 'measure')}"
+        fewer, same = f", fewer by {min(first, second)}", f", as many by {n - first - second}"
+        rest = fewer * (min(first, second) > 0) + same * (first + second < n)
+        return f"{winner} wins more topics than {loser} by {by}{rest}; no test is made."
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return on how many topics either run wins, the delta of every topic, and how every two measures compare."""
@@ -70,7 +69,7 @@ class BaselinePreference(Result):
 
     def tables(self) -> list[Table]:
         """Return the topics won by either run (LQ 2021, Table 7)."""
-        caption = f"Topics on which each measure prefers {self.first} or {self.second}."
+        caption = f"Topics won by {self.first} or {self.second}, and tied, by each measure."
         return [Table(self.rows, caption, self.signature)]
 
     def charts(self) -> Sequence[ScatterChart]:

@@ -58,16 +58,23 @@ class TestCalibration(MeasureRows):
 
     def answer(self) -> str:
         """Say which test to use: the recommended one, or if it errs too often, of those that do not the one that finds most."""
-        by_test = self.rows.groupby("test", sort=False).agg({"errs": "max", "error": "max", "power": "mean"})
+        by_test = self.rows.groupby("test", sort=False).agg(
+            {"errs": "max", "error": "max", "low": "max", "high": "max", "power": "mean"}
+        )
         holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"studies with {self.n_topics} topics simulated from these scores"
-        names = format_list([f"{test} ({100 * error:.0f} %)" for test, error in failing["error"].items()])
+        shares = {
+            test: f"{100 * error:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+            for test, error, low, high in by_test[["error", "low", "high"]].itertuples()
+        }
+        names = format_list([f"{test} ({shares[test]})" for test in failing.index])
         if holding.empty:
             return f"Every test raises too many false alarms in {kind}: {names}."
         best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
-        rest = f"; too many by {names}" if len(failing) else ""
+        rest = f"too many by {names}" if len(failing) else "no test tried is shown to raise too many"
         care = f" with care ({'; '.join(self.outside)})" if self.outside else ""
-        return f"Use {best}{care}: false alarms in {100 * holding['error'][best]:.0f} % of {kind}{rest}."
+        aim = f"{100 * self.alpha:g} % being right"
+        return f"Use {best}{care}: false alarms in {shares[best]} of {kind}, {aim}; {rest}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
@@ -77,7 +84,7 @@ class TestCalibration(MeasureRows):
         of_each = rows.drop_duplicates("measure").itertuples()
         sizes = ", ".join(f"{row.difference:.3g} with {row.measure}" for row in of_each)
         legend = (
-            f"{self.answer()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
+            f"Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). Not simulated: near-copies that differ on a few topics, and failures that these topics do not "
             "show."

@@ -14,7 +14,7 @@ from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
 from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.io.partial_scores import PeopleScores, read_partial
 from metaeval.measures.base import Measure
 from metaeval.show.charts import IntervalChart
@@ -70,10 +70,12 @@ class CorrectedScores(Result):
     worth: tuple[float, float, float]
     target: Target
     confidence: float
+    copied: tuple[str, ...] = ()
 
     def answer(self) -> str:
-        """Say who is first, and how many other runs may be as good."""
-        return self.ranks.answer()
+        """Say who is first, and how many other runs may be as good; before that, whether labels seem to be copied."""
+        same = f"People's labels equal the scores of {format_list(self.copied)}: were they copied? " * bool(self.copied)
+        return f"{same}{self.ranks.answer()}"
 
     def tables(self) -> list[Table]:
         """Return the runs by corrected rank, with the ranks they may have, and what is concluded from each kind of evidence."""
@@ -85,14 +87,19 @@ class CorrectedScores(Result):
             f"Letters: {LETTERS}."
         )
         decided, flips = self.pairs["judge"].any(), self.pairs["flips"].tolist()
-        judged = "people confirm all of the judge's conclusions" if decided else "the judge alone decides nothing"
+        judged = "people change none of the judge's conclusions" if decided else "the judge alone decides nothing"
         for verb, how, flip in (("leave", " open", "lost"), ("reverse", "", "reversed")):
             if count := flips.count(flip):
                 judged = f"people {verb} {count} of the judge's conclusions{how}"
         summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
+        caption = f"Conclusions about {len(self.pairs):,} pairs of runs, from judges, people, or both: {judged}."
+        evidence = (
+            "Decided: called different by this evidence. Reversed, left open: how many of these both together reverse or do "
+            "not decide. First: which run, or how many may be."
+        )
         return [
             Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
-            Table(summary, f"Conclusions about {len(self.pairs):,} pairs of runs: {judged}.", self.signature),
+            Table(summary, caption, self.signature, legend=evidence),
         ]
 
     def charts(self) -> Sequence[IntervalChart]:
@@ -174,6 +181,7 @@ def corrected_scores(
         firsts = board.to_frame().query("near_first")["run"].tolist()
         first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
         summary.append((name, np.count_nonzero(each.signs), flips.count("reversed"), flips.count("lost"), first))
+    equal = [np.allclose(each[data.known], data.given[data.known], rtol=1e-9, atol=0) for each in data.judges]
     n, of, worth = int(data.known.sum(axis=1).min()), len(scores.topics), (0.0, 0.0, 0.0)
     if n < of:
         best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in both.ratio)
@@ -189,6 +197,7 @@ def corrected_scores(
         summary=pd.DataFrame(summary, columns=["evidence", "decided", "reversed", "open", "first"]),
         boards={"judge alone": boards[0].rows, "people alone": boards[-2].rows, "corrected": boards[-1].rows},
         n_labelled=n, n_topics=of, worth=worth, target=target, confidence=confidence, signature=signature,
+        copied=tuple(str(judge) for judge, same in zip(judges, equal, strict=True) if same),
         remarks=(*_remark_labels(data, target), *_remark_judges(data, judges, worth)),
     )  # fmt: skip
 
@@ -269,8 +278,6 @@ def _remark_judges(data: Data, judges: Sequence[Measure], worth: tuple[float, fl
     for judge, values in zip(judges, data.judges, strict=True):
         if not np.ptp(values, axis=0).any():
             yield f"{judge} gives all runs the same score on every topic: it tells nothing about them"
-        elif np.allclose(values[data.known], data.given[data.known], rtol=1e-9, atol=0):
-            yield f"all labels of people equal the scores of {judge}: were they copied from it?"
     n, of = int(data.known.sum(axis=1).min()), data.given.shape[1]
     if n < of:
         equal, low, high = (f"{n + each * (of - n):,.0f}" for each in worth)

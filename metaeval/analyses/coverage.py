@@ -42,41 +42,49 @@ class Coverage(MeasureRows):
     number: ClassVar[str] = "coverage"
 
     def answer(self) -> str:
-        """Say which measure covers the reference best, and how many may cover as much."""
-        outside = self.rows[~self.rows["reference"]]
-        beside = outside["coverage"].notna().any()
-        rivals = outside if beside else self.rows
-        if rivals["coverage"].isna().all():
+        """Say which measure covers the reference set best, and how many may cover as much."""
+        rivals, below = self._compare()
+        best = rivals.iloc[0]
+        if np.isnan(best["coverage"]):
             return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
-        best = rivals.iloc[int(rivals["coverage"].argmax())]
-        covers = "covers it best" if beside else "covers the reference best"
-        sentence = f"{best['measure']} {covers} (coverage {best['coverage']:.2f})"
-        sentence = f"Besides the reference itself, {sentence}" if beside else sentence
-        if len(rivals) == 1:
+        covers = f"{best['measure']} covers the reference set best"
+        if not best["reference"]:
+            covers = f"Of the measures outside the reference set, {best['measure']} covers it best"
+        interval = "" if np.isnan(best["low"]) else f" [{best['low']:.2f}, {best['high']:.2f}]"
+        sentence = f"{covers} (coverage {best['coverage']:.2f}{interval})"
+        if len(rivals) == 1 or self.differences.empty:
             return f"{sentence}."
-        if self.differences.empty:
-            return f"{sentence}; whether clearly better than others is unknown."
-        worse = self.differences.query("covers_more == @best.measure")[["measure_1", "measure_2"]]
-        clear = int(worse.isin(rivals["measure"].tolist()).all(axis=1).sum())
-        return f"{sentence}, clearly better than {clear or 'none'} of the {len(rivals) - 1} other measures."
+        return f"{sentence}, clearly better than {len(below) or 'none'} of the {len(rivals) - 1} others."
+
+    def _compare(self) -> tuple[pd.DataFrame, list[str]]:
+        """Return the rows of the measures outside the reference set, the best first, and which are clearly below it."""
+        outside = self.rows[~self.rows["reference"]]
+        rivals = outside if outside["coverage"].notna().any() else self.rows
+        rivals = rivals.sort_values("coverage", ascending=False, kind="stable")
+        first, *others = rivals["measure"]
+        worse = self.differences[self.differences["covers_more"] == first]
+        return rivals, [name for name in others if name in {*worse["measure_1"], *worse["measure_2"]}]
 
     def tables(self) -> list[Table]:
-        """Return the coverage of every measure, the best one first or in bold (Amigó et al. 2020, Table 3)."""
-        frame = self.rows.set_index("measure")
-        best = (frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE).to_numpy()
+        """Return the coverage of every measure, the best first (Amigó et al. 2020, Table 3)."""
+        rivals, below = self._compare()
+        frame = self.rows.set_index("measure").sort_values("coverage", ascending=False, kind="stable")
         frame["reference"] = ["yes" if inside else "" for inside in frame["reference"]]
         interval = f", {100 * self.confidence:g} % interval over topics"
         if frame["low"].isna().all():
             frame, interval = frame.drop(columns=["low", "high"]), ""
+        if not self.differences.empty:
+            frame[f"clearly below {rivals['measure'].iloc[0]}"] = ["yes" * (name in below) for name in frame.index]
         words = pd.DataFrame("", index=frame.index, columns=frame.columns)
-        words.loc[best, "coverage"] = "bold"
+        words.loc[frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE, "coverage"] = "bold"
         caption = f"Coverage with respect to {', '.join(map(str, self.reference))}{interval}."
-        whole = Table(
-            frame, caption, self.signature, marks=lambda _: words, legend=self.no_interval, marked="Bold: the best.",
-            joined=True, at=("paper", "all"),
-        )  # fmt: skip
-        ranked = frame.sort_values("coverage", ascending=False, kind="stable")
-        return [replace(whole, frame=ranked, marks=None, at=("short",)), whole]
+        legend = (
+            "Coverage: Spearman's ρ, over pairs of runs, of the difference in means with the share of topics on which one is "
+            "as good or better by all reference measures, less that on which the other is. A single reference measure need not "
+            f"reach 1. {self.no_interval}"
+        ).strip()
+        bold = "Bold: the best."
+        return [Table(frame, caption, self.signature, marks=lambda _: words, legend=legend, marked=bold, joined=True)]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""

@@ -59,7 +59,7 @@ class QrelsComparison(Result):
     called: ClassVar[Mapping[str, str]] = {"rows": "judges"}
 
     def answer(self) -> str:
-        """Say which judge ranks runs most like the reference, and whether it reverses conclusions."""
+        """Say which judge ranks runs most like the reference, and what becomes of conclusions."""
         people, best = self.sets[0], self.rows.iloc[0]
         if np.isnan(best["tau"]):
             return f"The ranking of runs by {people} cannot be compared with any other."
@@ -68,10 +68,10 @@ class QrelsComparison(Result):
             return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
-        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f})"
-        if not (turned := int(best["reversed"])):
-            return f"{ranks} and reverses no conclusion."
-        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
+        interval = "" if np.isnan(best["low"]) else f" [{best['low']:.2f}, {best['high']:.2f}]"
+        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f}{interval})"
+        decided = format_count(int(best[["kept", "reversed", "lost"]].sum()), "conclusion")
+        return f"{ranks}; of {decided} it reverses {best['reversed']} and loses {best['lost']}, and finds {best['new']} new."
 
     def tables(self) -> list[Table]:
         """Return rank correlations and flips, then all that is known of judges."""
@@ -84,16 +84,19 @@ class QrelsComparison(Result):
         if rows["low"].notna().any():
             shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
         decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
+        moved = "; ±: with other random trials" * any(
+            "±" in cell for cell in shown[["reversed", "lost", "new"]].to_numpy().flat
+        )
         caption = (
-            f"{self.measure}: {people} finds {decided:,} of {comb(self.n_runs, 2):,} pairs of runs significant; what judges "
-            "reverse or lose of them, and find besides (new); ±: with other random trials."
+            f"{self.measure}: by {people} {decided:,} of {comb(self.n_runs, 2):,} pairs of runs differ significantly; what "
+            f"judges reverse or lose of them, and find besides (new){moved}."
         )
         legend = (
             f"τ_b: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "
-            f"ceiling: what {people} reaches on topics drawn anew. Of the pairs of runs that {people} finds "
-            f"significant (bootstrap-t, α = {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or "
-            f"nothing (lost); new: only the judge finds it. Clear: flips whose change is significant itself. ±: by how much "
-            f"other random trials of the test would move a count. {self.no_interval}"
+            f"ceiling: what {people} reaches on topics drawn anew. Where runs differ significantly by {people} (bootstrap-t, α "
+            f"= {self.alpha:g}), the judge finds the same (kept), the opposite (reversed), or nothing (lost); new: only the "
+            "judge finds it. Clear: how many of reversed, lost and new differ significantly between both. ±: by how much other "
+            f"random trials of the test would move a count. {self.no_interval}"
         ).strip()
         what = f"Conclusions about runs, compared with those of {people}."
         return [
@@ -263,13 +266,12 @@ def _remark(judged: JudgedRuns, favours: pd.DataFrame, measure: Measure, cutoff:
             yield f"{name} gives every document the grade of {reference}: was it copied?"
     if len(favours):
         clear, listed = [], []
-        for judge, model, value, low, high in (
-            favours[favours["own"]].drop(columns=["runs", "own"]).itertuples(index=False)
-        ):
+        for judge, model, runs, value, low, high in favours[favours["own"]].drop(columns="own").itertuples(index=False):
             clear += [f"{judge} scores runs of {model} {value:+.3f}"] * bool(low > 0 or high < 0)
             interval = "" if np.isnan(low) else f" [{low:+.3f}, {high:+.3f}]"
-            listed.append(f"{judge} –" if np.isnan(value) else f"{judge} {value:+.3f}{interval}")
-        favoured = "; ".join(clear) or "no judge clearly favours runs of its own model"
+            known = "–" if np.isnan(value) else f"{value:+.3f}{interval}"
+            listed.append(f"{judge} {known}, {format_count(runs, 'run')}")
+        favoured = "; ".join(clear) or "whether a judge favours runs of its own model cannot be told"
         yield f"{favoured}, compared with other runs of the same score\n{'; '.join(listed)}."
     for name, grades in sets.items():
         unjudged[name] = np.mean([

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import Within, check_options, prepare, warn_of_constant_measures
-from metaeval.analyses.result import Result
+from metaeval.analyses.result import Result, write_ends
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_option
+from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table, cross
@@ -63,8 +63,8 @@ class SampleSize(Result):
         answer = f"{known.index[0]} needs about {known.iloc[0]:,.0f} {self.unit}s for an expected τ of {reached[0]:g}"
         if len(known) > 1:
             answer += f", {known.index[-1]} about {known.iloc[-1]:,.0f}"
-        if missing := len(needed) - len(known):
-            rest = "all others" if missing == len(needed) - 1 > 1 else f"{missing} of {len(needed)} measures"
+        if missing := [name for name in needed.index if name not in known.index]:
+            rest = "all others" if len(missing) == len(needed) - 1 > 1 else format_list(missing, 3)
             answer += f", {rest} more than {most:,}"
         return f"{answer}."
 
@@ -74,20 +74,24 @@ class SampleSize(Result):
         shown = pd.DataFrame(index=needed.index)
         for aim in reversed(needed.columns[needed.notna().any()][:4]):
             shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
+        ends = self.curves[["expected_low", "expected_high"]].tail(len(needed)).to_numpy()
         shown[f"τ with {most:,}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
-        sets = f"an expected τ between two sets of new {self.unit}s"
-        caption = f"{self.unit.title()}s needed for {sets}. {self.no_interval}".strip()
-        short = Table(shown, caption, self.signature, digits=2, at=("short", "paper"))
+        if np.isfinite(ends).any():
+            shown["interval"] = [write_ends(low, high, 2) for low, high in ends]
+        caption = (
+            f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s. {self.no_interval}"
+        )
+        needs = Table(shown, caption.strip(), self.signature, digits=2)
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
         curves = self.curves.pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
-            f"τ: the mean between two disjoint sets of that many {self.unit}s. Expected τ: between two sets of new "
-            f"{self.unit}s. {self.no_interval}"
-        ).strip()
+            f"τ: the mean between two disjoint sets of the {self.unit}s there are. Expected τ: between two sets of new "
+            f"{self.unit}s, from a model of how much scores vary, fitted to halves; where it differs from τ, it fits less well."
+        )
         shown = curves.rename(columns=kinds, level=0).rename_axis(f"{self.unit}s")
         whole = Table(shown, f"Consistency by the number of {self.unit}s.", self.signature, legend=legend, at=("all",))
-        return [short, whole]
+        return [needs, whole]
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency against the number of topics, with expected τ as thin lines in their intervals."""
@@ -114,7 +118,8 @@ def sample_size(
     """How many topics does a measure need to rank runs consistently?
 
     For runs like these; metaeval topic-set-size is for other runs and a difference that matters. Expected τ, the rank
-    correlation between two sets of new topics, follows from how much scores vary (metaeval variance).
+    correlation between two sets of new topics, is fitted to random halves; metaeval variance, which draws others, finds nearly
+    the same.
 
     Parameters
     ----------

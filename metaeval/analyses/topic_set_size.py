@@ -53,7 +53,8 @@ class TopicSetSize(MeasureRows):
         few, many = numbers.min(), numbers.max()
         needed = format_count(int(few), self.unit) if np.isfinite(few) else f"more {self.unit}s than can be collected"
         most = f", {numbers.idxmax()} {int(many):,}" if few < many < np.inf else ""
-        what = f"To find a difference of {self.difference:g} between two runs by a t-test"
+        unit = ", in each measure's unit," * (len(numbers) > 1)
+        what = f"To find a difference of {self.difference:g}{unit} between two runs by a t-test"
         return f"{what}, {numbers.idxmin()} needs {needed}{most}."
 
     def tables(self) -> list[Table]:
@@ -63,7 +64,8 @@ class TopicSetSize(MeasureRows):
             number, low, high = (rows[name].map(lambda n: "∞" if np.isinf(n) else f"{n:.0f}") for name in names)
             cells[heading] = number + (" (" + low + "–" + high + ")").where(rows[names[1]].notna(), "")
         known = rows[["detectable", "coefficient"]].add_suffix(f" with {self.n_topics}")
-        caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and to generalise."
+        interval = ", with intervals in brackets" * bool(rows["low"].notna().any())
+        caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and for reliable means{interval}."
         short = Table(pd.DataFrame(cells), caption, self.signature, legend=self.legend, at=("short", "paper"))
         return [short, replace(short, frame=short.frame.join(known), at=("all",))]
 
@@ -132,8 +134,9 @@ def topic_set_size(
         rows[[name, f"{name}_low", f"{name}_high"]] = ends
     rows["detectable"] = detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta)
     legend = (
-        f"T-test: to find a difference of {difference:g} with probability {1 - beta:g} at α = {alpha:g} by a paired t-test. "
-        f"Generalisability: for a coefficient of {target:g}. {no_interval}"
+        f"T-test: to find the difference with probability {1 - beta:g} at α = {alpha:g} by a paired t-test; by one measure it "
+        "may matter more than by another. Generalisability: so that the share of the variance of means that is between runs "
+        f"(coefficient) is {target:g}. Detectable: the difference that the t-test finds so. {no_interval}"
     ).strip()
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     return TopicSetSize(

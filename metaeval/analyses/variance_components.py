@@ -10,7 +10,7 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.prepare import check_options
-from metaeval.analyses.result import Result, list_rows
+from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.policies import check_policy, find_complete
 from metaeval.data.ratings import GapPolicy, Ratings
@@ -48,10 +48,12 @@ class VarianceComponents(Result):
 
     def answer(self) -> str:
         """Say what would help most, or how reliable means are."""
-        values, many = self.reliability["Eρ²"].to_numpy(), len(self.measures) > 1
-        if many:
-            (high, most), (low, least) = ((self.measures[m], values[m]) for m in (np.argmax(values), np.argmin(values)))
-            return f"{high} is most reliable (Eρ² {most:.2f}), {low} least ({least:.2f})."
+        known = self.reliability.set_index("measure")["Eρ²"]
+        values, shown = known.to_numpy(), known.map("{:.2f}".format)
+        if len(values) > 1:  # what reads the same is named together
+            most, least = shown.iloc[values.argmax()], shown.iloc[values.argmin()]
+            high, low = (format_list([*shown.index[shown == text]], 3) for text in (most, least))
+            return f"Reliability (Eρ²) is highest with {high} ({most}) and lowest with {low} ({least})."
         if not np.isfinite(values[0]):
             return "The scores do not vary."
         gains = self.reliability.iloc[0].filter(like="twice").astype(float)
@@ -62,8 +64,9 @@ class VarianceComponents(Result):
             )
             return f"{means} is between runs, and {100 * share:.2g} % of that of a single score."
         if gains.max() - values[0] < LITTLE:
-            return f"Reliability (Eρ²) is {values[0]:.2f}; doubling anything would add little."
-        return f"More {str(gains.idxmax()).split()[-1]} would help most; reliability (Eρ²) is {values[0]:.2f} now."
+            return f"Reliability (Eρ²) is {shown.iloc[0]}; doubling anything would add little."
+        more = f"More {str(gains.idxmax()).split()[-1]} would help most"
+        return f"{more}: twice as many raise reliability (Eρ²) from {values[0]:.3f} to {gains.max():.3f}."
 
     def tables(self) -> list[Table]:
         """Return components, of several measures their shares first, and how reliable means are."""
@@ -82,15 +85,19 @@ class VarianceComponents(Result):
         whole = Table(shown.set_index(shown.columns[0]), caption, self.signature, digits=4, legend=legend)
         brief = Table(shares, "Shares of the variance of a single score.", self.signature, at=("short", "paper"))
         known = self.reliability.set_index("measure").rename(columns={"expected_tau": "expected τ"})
+        known["interval"] = [write_ends(*ends) for ends in known[["Eρ²_low", "Eρ²_high"]].to_numpy()]
+        twice = [*known.filter(like="twice")] if len(self.numbers) > 2 else []
         now = ", ".join(format_count(round(number), facet) for facet, number in self.numbers.items() if facet != "run")
         legend = (
-            "Eρ²: share of the variance of runs' means that is between runs. Φ: the same, where the level of scores counts "
-            f"too. Detectable: the difference of two runs that a paired t-test at α = {self.alpha:g} finds with probability "
-            f"{1 - self.beta:g}, over tasks where there are some. Expected τ: between two rankings on as many new topics."
+            "Eρ²: share of the variance of runs' means that is between runs; that of topics moves all runs alike, and does not "
+            "count. Φ: the same, where the level of scores counts too. Detectable: the difference of two runs that a paired "
+            f"t-test over {'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g} finds with probability "
+            f"{1 - self.beta:g}. Expected τ: between two rankings on as many new topics."
         )
         caption = f"Reliability of runs' means over {now}."
         tables = [brief, replace(whole, at=("all",))] if many else [whole]
-        tables.append(Table(known[["Eρ²", "Φ", "detectable", "expected τ"]], caption, self.signature, legend=legend))
+        shown = known[["Eρ²", "interval", "Φ", "detectable", "expected τ", *twice]]
+        tables.append(Table(shown, caption, self.signature, legend=legend))
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:

@@ -203,15 +203,13 @@ def open_ratings(values: Any) -> Ratings:
     from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
     from metaeval.measures.directions import turn_measures
 
-    source, columns, chosen = values.source, read_columns(values), values.measure or [None]
+    source, columns, chosen = values.source, read_columns(values), values.measure
     if values.format is None and holds_table(source, columns):
-        if len(chosen) > 1:
-            raise MetaevalError("name one --measure of a table, or none for all")
-        ratings = read_ratings(source, columns=columns, measure=chosen[0], doubled=values.doubled)
+        ratings = read_ratings(source, columns=columns, measure=chosen, doubled=values.doubled)
     else:
         opening = read_opening(values)
         own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")}
-        found = open_collections(source, values.measure or None, **{**opening, "columns": own or None})
+        found = open_collections(source, chosen or None, **{**opening, "columns": own or None})
         ratings = refuse_columns(only_collection(found, source), columns)
     measures = turn_measures([ratings.measures], **find_directions(values))[0]
     return replace(ratings, measures=measures, collection=values.collection or ratings.collection)

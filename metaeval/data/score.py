@@ -48,28 +48,32 @@ def score(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = Non
     # Counts are converted once for all measures.
     arrays = (runs.counts.astype(np.float64),) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
     used, values = list(chosen), np.empty((len(runs.runs), len(runs.topics), len(chosen)))
+    undefined: dict[str, list[str]] = {}
     for position, measure in enumerate(chosen):
         if not is_shipped(measure):
             measure = used[position] = try_on_cells(measure, arrays)
-        scores = values[..., position] = _evaluate(measure, arrays, runs)
+        scores, where = _evaluate(measure, arrays, runs)
+        values[..., position] = scores
+        if where:
+            undefined.setdefault(where, []).append(str(measure))
         if not is_shipped(measure) and (unlike := find_unlike_alone(measure, arrays, scores)):
             r, t, alone = unlike
             both = f"{scores[r, t]:.12g} with the others and {alone:.12g} alone"
             place = f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}"
             raise MeasureError(f"{place} scored {both}: a measure must score every topic by itself")
+    for where, names in undefined.items():
+        what = f"{format_list(names)} {'is' if len(names) == 1 else 'are'} undefined (0/0)"
+        warnings.warn(f"{what} for {where}", UndefinedValueWarning, stacklevel=2)
     return Scores(values, measures=used, **runs.named("runs", "topics", "collection", "provenance"))
 
 
-def _evaluate(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> np.ndarray:
-    """Return the scores (run, topic); refuse those that the measure must not return, and warn of undefined ones."""
+def _evaluate(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> tuple[np.ndarray, str]:
+    """Return the scores (run, topic), and where they are undefined; refuse those that the measure must not return."""
     scores, undefined = measure.evaluate(*arrays)
     for wrong, why in list_faults(measure, scores):
         for r, t in np.argwhere(wrong)[:1]:
             place = f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}"
             raise MeasureError(f"{place}: the score is {scores[r, t]:g}, {why}{describe_total(int(wrong.sum()))}")
-    if undefined.any():
-        cells = [f"run {runs.runs[r]} on topic {runs.topics[t]}" for r, t in np.argwhere(undefined)]
-        what = f"{measure} is undefined (0/0) for {len(cells)} of {undefined.size} scores"
-        counted = f"{what} and counted as {measure.undefined:g}: {format_list(cells, most=3)}"
-        warnings.warn(counted, UndefinedValueWarning, stacklevel=3)
-    return scores
+    cells = [f"run {runs.runs[r]} on topic {runs.topics[t]}" for r, t in np.argwhere(undefined)]
+    counted = f"{len(cells)} of {undefined.size} scores and counted as {measure.undefined or 0:g}"
+    return scores, f"{counted}: {format_list(cells, most=3)}" if cells else ""

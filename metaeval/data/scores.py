@@ -239,13 +239,12 @@ def state_directions(
     return [scores if scores.measures == known else replace(scores, measures=known) for scores, known in pairs]
 
 
-def choose_measure(rows: Rows, measure: str | Measure) -> Rows:
-    """Return the rows of one measure, by its label or by its name as a known measure."""
+def choose_measure(rows: Rows, *wanted: str | Measure) -> Rows:
+    """Return the rows of some measures, by their labels or by their names as known measures."""
     codes, labels = rows.encode("measure")
-    for m, label in enumerate(labels):
-        if str(measure) in (label, str(measure_of_label(label))):
-            return rows.keep(codes == m)
-    raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(labels)})", file=rows.file)
+    known = {name: label for label in reversed(labels) for name in (str(measure_of_label(label)), label)}
+    names = dict.fromkeys(known.get(str(measure), str(measure)) for measure in wanted)
+    return rows.keep(np.isin(codes, find_labels(names, labels, "measure")))
 
 
 def read_collections(

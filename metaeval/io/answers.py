@@ -123,7 +123,7 @@ def classification_runs(
         what = what if missed else f"{format_count(count, 'label')} outside the classes moved to"
         where = "the class farthest from the gold" if policy == "worst" else "the nearest end of the scale"
         affected = _describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
-        policies.report_policy(f"{format_option(option, policy)}: {what} {where}: {affected}")
+        policies.report_policy(f"{what} {where} (like {format_option(option, policy)}): {affected}")
     keep_runs, keep_topics = _find_remaining(marked, labels, by_topic, topic_of)
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
     cell, n_cells = (topic_of * K + truth) * K, len(topics) * K * K

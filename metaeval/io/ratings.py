@@ -28,7 +28,7 @@ def read_ratings(
     path: Any,
     *,
     columns: Mapping[str, str] | None = None,
-    measure: str | None = None,
+    measure: str | Sequence[str] | None = None,
     doubled: DoubledPolicy = "raise",
 ) -> Ratings:
     """Read a table with a row per score, a column per measure, or topics × runs; empty cells are gaps.
@@ -38,19 +38,20 @@ def read_ratings(
     path : path
     columns : mapping of str to str, optional
         What the table calls its columns: ``{"repeat": "seed", "judge": "annotator", "task": "category"}``, and others.
-    measure : str, optional
-        One of several measures, or the measure of a table that does not name it.
+    measure : str or sequence of str, optional
+        Some of several measures, or the measure of a table that does not name it.
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a run has several scores on a topic, by one judge and in one repeat.
     """
     check_policy(doubled, DoubledPolicy)
     with open_once():
         table = open_cells(path)
-        layout, rows = rows_of_table(table, columns=columns, measure=measure)
-        if layout.kind in ("wide", "transposed") and measure is None:
+        wanted = [measure] if isinstance(measure, str) else list(measure or ())
+        layout, rows = rows_of_table(table, columns=columns, measure=wanted[0] if len(wanted) == 1 else None)
+        if layout.kind in ("wide", "transposed") and len(wanted) != 1:
             rows = replace(rows, frame=rows.frame.assign(measure=split_stem(stem(path))[1]))
-        if measure is not None:  # before anything is said of the rows of others
-            rows = choose_measure(rows, measure)
+        if wanted:  # before anything is said of the rows of others
+            rows = choose_measure(rows, *wanted)
         keys = [name for name in (*FACETS, "measure") if name in rows.frame]
         cells = Cells(rows, keys)
         refuse_two_tasks(cells, [layout.roles[role] for role in ("task", "topic") if role in layout.roles])

@@ -98,7 +98,7 @@ def test_flips_are_those_of_a_plain_loop(scores, found):
     counted = found.flips.groupby(["judge", "flip"]).size()
     for row in found.to_frame().itertuples():
         assert (row.lost, row.new) == tuple(counted.get((row.judge, kind), 0) for kind in ("lost", "new"))
-    assert f"nDCG@10: people finds {power.significant[0].sum()} of 66 pairs of runs" in found.to_table().caption
+    assert f"nDCG@10: by people {power.significant[0].sum()} of 66 pairs of runs differ" in found.to_table().caption
 
 
 def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(scores, found):
@@ -135,8 +135,9 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     assert row.tau < -0.5
     assert (row.kept, row.reversed > 5) == (0, True)
     assert result.flips.query("flip == 'reversed'")["clear"].all()
-    said = f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
-    assert result.answer() == said
+    said = f"turned ranks runs unlike people (τ_b {row.tau:.2f} [{row.low:.2f}, {row.high:.2f}]); of "
+    assert result.answer().startswith(said)
+    assert result.answer().endswith(f" it reverses {row.reversed} and loses {row.lost}, and finds {row.new} new.")
 
 
 def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
@@ -156,7 +157,7 @@ def test_the_same_judgements_change_nothing():
     (row,) = result.to_frame().itertuples()
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
-    assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
+    assert result.answer().endswith(f"of {row.kept} conclusions it reverses 0 and loses 0, and finds 0 new.")
     assert result.remarks[0] == "copy gives every document the grade of people: was it copied?"
 
 

@@ -72,11 +72,11 @@ def make(n_runs=10, n_topics=20, n_repeats=3, noise=2.0, seed=0):
 def test_the_answer_says_what_would_help_most():
     ratings = make()
     found = me.variance_components(ratings)
-    now = f"{found.reliability['Eρ²'][0]:.2f}"
-    assert found.answer() == f"More topics would help most; reliability (Eρ²) is {now} now."
+    now, then = (f"{found.reliability[name][0]:.3f}" for name in ("Eρ²", "Eρ² with twice the topics"))
+    assert found.answer() == f"More topics would help most: twice as many raise reliability (Eρ²) from {now} to {then}."
     three = label(ratings.frame["score"].to_numpy().reshape(10, 20, 3), ["X", "Y", "Z"])
     answer = me.variance_components(three).answer()
-    assert answer.count("is most reliable") == answer.count("least") == 1
+    assert answer.count("is highest with") == answer.count("lowest with") == 1
 
 
 def test_coefficients_topics_and_detectable_differences_are_those_of_topic_set_size():

@@ -126,6 +126,7 @@ def test_ratings_keep_gaps_repeats_judges_and_tasks_and_settle_doubles_as_everyw
     assert counts.to_dict() == {"X": len(table), "Y": table["Y"].notna().sum()}
     one = read_ratings(write(tmp_path, table), columns=columns, measure="Y")
     assert [str(measure) for measure in one.measures] == ["Y"]
+    assert read_ratings(write(tmp_path, table), columns=columns, measure=["Y", "X"]).frame.equals(ratings.frame)
     again = write(tmp_path, pd.concat([table, table.assign(X=table["X"] + 2)]))
     mean = read_ratings(again, columns=columns, measure="X", doubled="mean").frame["score"]
     assert mean.mean() == pytest.approx(table["X"].mean() + 1)
