@@ -41,7 +41,8 @@ def test_answers_say_what_was_put_in(scores):
         (ranks, f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."),
         (single, f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."),
         (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.… dull least (…"),
-        (covered, f"Of the measures outside the reference set, fair covers it best (coverage {share:.2f} [{low:.2f}, {high:.2f}]), "
+        (covered, "Of the measures outside the reference set, fair covers it best "
+                  f"(coverage {share:.2f} [{low:.2f}, {high:.2f}]), "
                   "clearly better than 1 of the 2 others."),
         (me.baseline_preference(two, "r11", "r00"), "r11 wins more topics than r00 by 2 of 2 measures; no test is made."),
         (needed, "To find a difference of 0.1, in each measure's unit, between two runs by a t-test, sharp needs "
