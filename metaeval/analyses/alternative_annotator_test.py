@@ -21,9 +21,8 @@ from metaeval.stats.annotator_wins import (
     Agreement,
     average_advantage,
     choose_class,
-    find_p_values,
+    compare_with_people,
     mean_agreement,
-    reject_by,
     shuffle_answers,
     sum_wins,
     tabulate_agreement,
@@ -184,11 +183,11 @@ def alternative_annotator_test(
     sums = sums[:, :, testable]
     whole = sums.sum(axis=0)
     advantage = whole[..., 1] / whole[..., 0]
-    p, rejected = _test(whole, epsilon, alpha)
+    p, rejected = compare_with_people(whole, epsilon, alpha)
     rho, omega = advantage.mean(axis=-1), rejected.mean(axis=-1)
     order, rng = np.argsort(rank_labels(annotations.items)), generator(seed, annotations.collection, "shuffled answers")
     blind = shuffle_answers(annotations.labels[:, order], judged[:, order], near, N_SHUFFLES, rng) > BLIND_P
-    passing = np.array([_test(whole, each, alpha)[1].mean(axis=-1) >= PASS for each in EPSILONS]) & ~blind
+    passing = np.array([compare_with_people(whole, each, alpha)[1].mean(axis=-1) >= PASS for each in EPSILONS]) & ~blind
     passes_from = np.where(passing.any(axis=0), np.array(EPSILONS)[passing.argmax(axis=0)], np.nan)
     # Labels are as far apart as the test has it; what is shown is the mean number of classes.
     shown = near if agreement == "accuracy" else -np.sqrt(-near).astype(np.int64)
@@ -201,7 +200,7 @@ def alternative_annotator_test(
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
         weights = draw_weights(key, range(n_bootstrap), n_topics)
     drawn = (weights @ sums.reshape(n_topics, -1)).reshape(len(weights), *sums.shape[1:])
-    drawn_rho, drawn_omega = average_advantage(drawn), _test(drawn, epsilon, alpha)[1].mean(axis=-1)
+    drawn_rho, drawn_omega = average_advantage(drawn), compare_with_people(drawn, epsilon, alpha)[1].mean(axis=-1)
     first, second = np.triu_indices(len(rho), 1)
     gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
     few, step = max(n_topics, 2), 1 / sums.shape[2]
@@ -235,12 +234,6 @@ def alternative_annotator_test(
         signature=Signature("alternative_annotator_test", (data,), signed, metaeval.__version__),
         remarks=tuple(_remark(annotations, n_items, blind)), no_interval=no_interval if n_bootstrap else "",
     )  # fmt: skip
-
-
-def _test(sums: np.ndarray, epsilon: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return p of every judge and person, shape (…, judge, annotator), and whether the judge wins."""
-    p = find_p_values(sums[..., 0], sums[..., 2], sums[..., 3], epsilon)
-    return p, reject_by(p, alpha)
 
 
 def _remark(annotations: Annotations, n_items: np.ndarray, blind: np.ndarray) -> Iterator[str]:

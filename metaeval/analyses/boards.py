@@ -20,9 +20,9 @@ from metaeval.errors import MetaevalError, format_count, format_list, format_opt
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
-from metaeval.stats.arrays import average, round_scaled
+from metaeval.stats.arrays import round_scaled
 from metaeval.stats.boards import Aggregate, Board, compare_board, find_rank_sets, find_scale
-from metaeval.stats.irregular_runs import SKEWED, shape_of_differences
+from metaeval.stats.irregular_runs import SKEWED, skewness_of_tasks
 from metaeval.stats.resampling import code_clusters
 from metaeval.stats.run_means import find_best, interval_of_tasks
 from metaeval.stats.streams import stream_key
@@ -171,7 +171,7 @@ def board_ranks(
 
     settings = {"aggregate": aggregate} | ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})
     size = f"{format_count(len(names), 'task')}, {format_count(sum(map(len, aligned.topics)), 'topic')}"
-    sure, skewness = f"simultaneous {100 * (1 - alpha):g} % rank sets", _find_skewness(board)
+    sure, skewness = f"simultaneous {100 * (1 - alpha):g} % rank sets", skewness_of_tasks(board.drawn)
     if skewness >= SKEWED:
         sure = f"{sure}, perhaps too narrow since differences are skewed"
     drawn, first = "topics resampled within tasks", _say_first(rows, differ[order[:-1], order[1:]])
@@ -186,13 +186,6 @@ def board_ranks(
             *_remark_samples(aligned, board), *([NOTE.format(skewness=skewness)] if skewness >= SKEWED else []),
         ),
     )  # fmt: skip
-
-
-def _find_skewness(board: Board) -> float:
-    """Return the absolute skewness of what is drawn, about the means of tasks, of the differences of a typical pair of runs."""
-    apart = np.concatenate([(each - average(each)[:, np.newaxis]) / each.shape[1] for each in board.drawn], axis=1)
-    skewness = np.abs(shape_of_differences(np.nan_to_num(apart)[..., np.newaxis])[1])
-    return float(np.nanmedian(skewness)) if np.isfinite(skewness).any() else 0.0
 
 
 def _say_first(rows: pd.DataFrame, separated: np.ndarray) -> str:

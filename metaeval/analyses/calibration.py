@@ -63,10 +63,8 @@ class TestCalibration(MeasureRows):
         )
         holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"studies with {self.n_topics} topics simulated from these scores"
-        shares = {
-            test: f"{100 * error:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
-            for test, error, low, high in by_test[["error", "low", "high"]].itertuples()
-        }
+        numbers = (100 * by_test[["error", "low", "high"]]).itertuples()
+        shares = {test: f"{error:.0f} % [{low:.0f}, {high:.0f}]" for test, error, low, high in numbers}
         names = format_list([f"{test} ({shares[test]})" for test in failing.index])
         if holding.empty:
             return f"Every test raises too many false alarms in {kind}: {names}."
@@ -195,10 +193,7 @@ def calibrate_tests(
     outside = [f"{n_runs} runs, fewer than {FEWEST_RUNS}"] if n_runs < FEWEST_RUNS else []
     outside += [f"{n_runs:,} runs, more than {MOST_RUNS}"] if n_runs > MOST_RUNS else []
     outside += [f"{n_topics} topics, fewer than {FEWEST_TOPICS}"] if n_topics < FEWEST_TOPICS else []
-    why = (
-        "Simulations from such scores need not show how often a test errs on them: docs/concepts/which-test.md says where "
-        f"{RECOMMENDED} was checked."
-    )
+    why = "Simulations from such scores may not show how often it errs: docs/concepts/which-test.md says where it was checked."
     remarks = [f"outside the domain of {RECOMMENDED}: {' and '.join(outside)}\n{why}"] if outside else []
     settings = {"tests": ", ".join(tests), "studies": n_studies, "topics": n_topics, "B": n_permutations}
     return TestCalibration(

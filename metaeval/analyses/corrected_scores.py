@@ -11,7 +11,6 @@ import pandas as pd
 
 from metaeval.analyses.prepare import Prepared, Within, check_options, prepare
 from metaeval.analyses.ranks import LETTERS, RunRanks, chart_ranks, rank_runs
-from metaeval.analyses.reference_pairs import name_flips
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_list
@@ -27,6 +26,7 @@ from metaeval.stats.prediction_powered import (
     find_unlike,
     spread_weights,
 )
+from metaeval.stats.significant_counts import name_flips
 
 FEWEST_LABELS, ENOUGH_LABELS = 5, 20
 """Labelled topics of a run below which nothing is said, and those below which a note says that intervals hold less often."""

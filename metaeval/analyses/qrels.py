@@ -12,7 +12,6 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
 from metaeval.analyses.prepare import Within, check_options, prepare
-from metaeval.analyses.reference_pairs import count_conclusions, name_flips
 from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.data.judged import JudgedRuns
 from metaeval.data.labels import find_labels
@@ -24,7 +23,7 @@ from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
 from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
-from metaeval.stats.significant_counts import trials_needed
+from metaeval.stats.significant_counts import count_conclusions, name_flips, trials_needed
 from metaeval.stats.streams import stream_key
 
 COUNTS = ("kept", "reversed", "new", "lost", "clear")
@@ -84,9 +83,8 @@ class QrelsComparison(Result):
         if rows["low"].notna().any():
             shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
         decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
-        moved = "; ±: with other random trials" * any(
-            "±" in cell for cell in shown[["reversed", "lost", "new"]].to_numpy().flat
-        )
+        cells = shown[["reversed", "lost", "new"]].to_numpy().flat
+        moved = "; ±: with other random trials" * any("±" in cell for cell in cells)
         caption = (
             f"{self.measure}: by {people} {decided:,} of {comb(self.n_runs, 2):,} pairs of runs differ significantly; what "
             f"judges reverse or lose of them, and find besides (new){moved}."
@@ -193,11 +191,8 @@ def compare_qrels(
     differences = ranked.differences().drop(columns=["p_first", "p_second"])
     favours = find_favours(scores, chosen, confidence) if chosen else pd.DataFrame()
     models = {"family": f"{format_count(len(family), 'run')} of {len(set(family.values()))}"} if family else {}
-    few = (
-        remark_coverage([parse_statistic("tau_b")], len(judged.topics))
-        if n_bootstrap and not ranked.no_interval
-        else ()
-    )
+    has_ends = n_bootstrap > 0 and not ranked.no_interval
+    few = remark_coverage([parse_statistic("tau_b")], len(judged.topics)) if has_ends else ()
     return QrelsComparison(
         judged.collection, judged.sets, known, rows.sort_values("tau", ascending=False, kind="stable", ignore_index=True),
         flips, differences.rename(columns=lambda column: column.replace("measure", "judge")), favours,

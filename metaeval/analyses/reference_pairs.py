@@ -16,6 +16,7 @@ from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
+from metaeval.stats.significant_counts import count_conclusions
 
 LIMIT, CHANCE = 0.05, 0.5
 """Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
@@ -94,20 +95,6 @@ def reference_pairs(power: DiscriminativePower, reference: DiscriminativePower) 
         signature=power.signature.follow("reference_pairs", reference=f"{standard} of {reference.signature.data[0]}"),
         diagnostics=power.diagnostics,
     )  # fmt: skip
-
-
-def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Count what becomes of conclusions about pairs of runs, compared with those of the reference, shape (measure, 4)."""
-    both = conclusions * reference
-    counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
-    return np.stack([each.sum(axis=1) for each in counted], axis=1)
-
-
-def name_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, new, or nothing."""
-    return np.select(
-        [before * after < 0, (before != 0) & (after == 0), before != after], ["reversed", "lost", "new"], ""
-    )
 
 
 def grade(net: float) -> str:

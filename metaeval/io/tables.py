@@ -101,9 +101,8 @@ def _as_labels(cells: Any) -> Any:
     if isinstance(cells, pd.Series) and cells.dtype != object:
         return cells.array
     listed = list(cells)
-    if {*map(type, listed)} == {int, str} and len({*listed}) == len(
-        {*map(str, listed)}
-    ):  # workbooks hold 401 beside "all"
+    is_mixed = {*map(type, listed)} == {int, str}  # workbooks hold 401 beside "all"
+    if is_mixed and len({*listed}) == len({*map(str, listed)}):
         listed = list(map(str, listed))
     return pd.Series(listed, dtype=object)
 

@@ -105,6 +105,12 @@ def reject_by(p: FloatArray, rate: float) -> npt.NDArray[np.bool_]:
     return np.asarray(false_discovery_control(p, axis=-1, method="by") <= rate)
 
 
+def compare_with_people(sums: FloatArray, epsilon: float, alpha: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return p of every judge and person, shape (…, judge, annotator), and whether the judge wins."""
+    p = find_p_values(sums[..., 0], sums[..., 2], sums[..., 3], epsilon)
+    return p, reject_by(p, alpha)
+
+
 def choose_class(counts: np.ndarray) -> np.ndarray:
     """Return the most frequent class; of several, the one nearest to the lower median, and of two as near the lower.
 

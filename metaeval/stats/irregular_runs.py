@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.arrays import FloatArray, IntArray
+from metaeval.stats.arrays import FloatArray, IntArray, average
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide; docs/concepts/discriminative-power.md says what such
@@ -143,3 +143,10 @@ def find_identical_runs(runs: Sequence[str], *values: FloatArray) -> tuple[tuple
     for run, first in zip(runs, equal_rows(*values).tolist(), strict=True):
         groups.setdefault(first, []).append(run)
     return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
+
+
+def skewness_of_tasks(tasks: Sequence[FloatArray]) -> float:
+    """Return the absolute skewness, about the means of tasks, (run, topic) each, of differences of a typical pair of runs."""
+    apart = np.concatenate([(each - average(each)[:, np.newaxis]) / each.shape[1] for each in tasks], axis=1)
+    skewness = np.abs(shape_of_differences(np.nan_to_num(apart)[..., np.newaxis])[1])
+    return float(np.nanmedian(skewness)) if np.isfinite(skewness).any() else 0.0

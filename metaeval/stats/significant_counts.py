@@ -315,3 +315,17 @@ def pool_variations(parts: Sequence[Variation], pairs: FloatArray) -> Variation:
     shares = intervals.pool([part.shares[:n_trials] for part in parts], pairs)
     why = next((part.no_interval for part in parts if part.no_interval), "")
     return replace(parts[0], n=min(part.n for part in parts), shares=shares, steps=steps, no_interval=why)
+
+
+def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Count what becomes of conclusions about pairs of runs, compared with those of the reference, shape (measure, 4)."""
+    both = conclusions * reference
+    counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
+    return np.stack([each.sum(axis=1) for each in counted], axis=1)
+
+
+def name_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, new, or nothing."""
+    return np.select(
+        [before * after < 0, (before != 0) & (after == 0), before != after], ["reversed", "lost", "new"], ""
+    )

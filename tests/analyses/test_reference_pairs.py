@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.analyses.reference_pairs import grade, grade_reference, name_flips, rate_consistency, reference_pairs
+from metaeval.analyses.reference_pairs import grade, grade_reference, rate_consistency, reference_pairs
 from metaeval.analyses.study import study_collection
 from metaeval.errors import MetaevalError
 from metaeval.stats.intervals import interval_of_pairs
+from metaeval.stats.significant_counts import name_flips
 from tests.analyses.made import draw_graded, label, relabel
 
 QUICK = {"n_permutations": 200, "n_bootstrap": 0}
