@@ -70,7 +70,7 @@ def add_constant_judge(annotations: Annotations) -> Annotations:
 
 def list_judges(tested: metaeval.AlternativeAnnotatorTest) -> pd.DataFrame:
     """Return the judges of a set by ρ, with how people's agreement was measured, and ε."""
-    frame = tested.to_table().frame.copy()
+    frame = tested.to_table().frame.drop("(people)").iloc[:, :-1]  # without how well labels agree
     frame.insert(0, "agreement", tested.agreement)
     frame.insert(1, "ε", tested.epsilon)
     return frame
