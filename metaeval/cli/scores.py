@@ -198,7 +198,7 @@ def compare(values: Values) -> None:
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
         )
-        result = replace(result, notes=(*(note for note in NOTED if "left out" in note), *result.notes))
+        result = replace(result, notes=(*NOTED, *result.notes))
         print_status("writing the report")
         index = result.write(values.out)
     for name in result.new:

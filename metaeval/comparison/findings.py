@@ -36,8 +36,8 @@ from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, interval_
 Outcome = Literal["holds", "does not hold", "cannot tell"]
 """What a rule can come to."""
 
-MOST_WARNINGS, MOST_NAMED = 3, 3
-"""Warnings below an answer, and measures that a sentence names."""
+MOST_NAMED = 3
+"""Measures that a sentence names."""
 
 _SLACK = 1e-9  # numbers that are nearer than this are equal but for rounding
 _ORDER = ("formula", "similarity", "contradictions", "power", "consistency")
@@ -497,7 +497,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
     if named or len(comparison.new) > 1:
         headline = f"{comparison.find_title(name)}: {headline[0].lower()}{headline[1:]}"
-    return Answer(headline, tuple(told), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
+    return Answer(headline, tuple(told), tuple(list_warnings(comparison)))
 
 
 _KIN = {

@@ -53,7 +53,7 @@ SECTIONS = {
     "contradictions": ("Contradictions", "For which run pairs do two measures reach opposite significant conclusions?",
         "That two measures contradict each other does not tell which of them is wrong."),
     "coverage": ("Coverage", "Does an improvement by a measure go with improvement by all reference measures at once?",
-        "It depends on which reference measures are chosen."),
+        "It depends on which reference measures are chosen: the ones marked here are those of Amigó et al. (2020)."),
     "sample_size": ("Number of topics", "How many topics does a measure need to rank runs consistently?",
         "Curves beyond the topics at hand would be extrapolated; these end there."),
     "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?",
