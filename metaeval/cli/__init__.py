@@ -13,7 +13,7 @@ import typer
 
 from metaeval.cli import lookup, scores
 from metaeval.cli.generate import SETTINGS, Command, LazyGroup, make_function
-from metaeval.cli.output import print_notes, print_status
+from metaeval.cli.output import NOTED, print_notes, print_status
 from metaeval.errors import MetaevalError, MetaevalWarning
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
@@ -72,12 +72,12 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may lack Greek letters
             stream.reconfigure(errors="backslashreplace")
-    noted: set[str] = set()
+    NOTED.clear()
 
     def note_once(message: object, *_: object, **__: object) -> None:
-        if str(message) not in noted:  # each of several steps may find the same
+        if str(message) not in NOTED:  # each of several steps may find the same
             print_notes([str(message)])
-        noted.add(str(message))
+        NOTED.append(str(message))
 
     warnings.showwarning = note_once
     warnings.simplefilter("ignore")

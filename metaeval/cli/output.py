@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from metaeval.show.table import Table
 
 FEW_NOTES = 2  # unless --explain asks for all
+NOTED: list[str] = []  # what was warned of so far
 NARROW = 80  # columns, where stdout is no terminal
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from metaeval.cli.generate import Values
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold, read_opening
 from metaeval.cli.options import DIRECTIONS, HELP, NAMES, SCORES, Option, argument, take
-from metaeval.cli.output import FEW_NOTES, print_answer, print_notes, print_status, print_text, show, working
+from metaeval.cli.output import FEW_NOTES, NOTED, print_answer, print_notes, print_status, print_text, show, working
 from metaeval.errors import MetaevalError, format_count, format_list
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ def compare(values: Values) -> None:
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
         )
+        result = replace(result, notes=(*NOTED, *result.notes))
         print_status("writing the report")
         index = result.write(values.out)
     for name in result.new:
@@ -214,7 +215,7 @@ def compare(values: Values) -> None:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
         print_notes([*result.notes, *(note for study in result.collections for note in study.notes())])
     else:
-        print_notes(result.notes, FEW_NOTES)
+        print_notes([note for note in result.notes if note not in NOTED], FEW_NOTES)
     print_text(f"report: {index}")
 
 

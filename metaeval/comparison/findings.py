@@ -22,7 +22,6 @@ from metaeval.analyses.reference_pairs import (
     CONTRADICTED,
     LIMIT,
     TOLD,
-    UNTOLD,
     grade,
     grade_reference,
     rate_consistency,
@@ -32,13 +31,13 @@ from metaeval.comparison.results import ComparisonResults, find_once, find_posit
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.cells import NOTHING
-from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE
+from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, interval_of_pairs
 
 Outcome = Literal["holds", "does not hold", "cannot tell"]
 """What a rule can come to."""
 
-MOST_FINDINGS, MOST_WARNINGS, MOST_NAMED = 4, 3, 3
-"""Lines of an answer, and contradicted measures that a sentence names."""
+MOST_NAMED = 3
+"""Measures that a sentence names."""
 
 _SLACK = 1e-9  # numbers that are nearer than this are equal but for rounding
 _ORDER = ("formula", "similarity", "contradictions", "power", "consistency")
@@ -105,6 +104,11 @@ class Facts(NamedTuple):
         """The rows of the other measures, those that rank runs most alike first."""
         rest = self.frame.drop(index=self.measure)
         return rest.sort_values("tau", ascending=False, kind="stable") if "tau" in rest else rest
+
+    def say_assumed(self, *others: str) -> str:
+        """Say that directions are assumed, where that of the measure or of one of these others is."""
+        compared = [each for each in self.studies[0].scores.measures if str(each) in (self.measure, *others)]
+        return "; directions are assumed" * any(each.direction_is_assumed for each in compared)
 
     def name(self, which: pd.Series | None = None) -> str:
         """Name others as a person would: up to three of them and how many more, or every one; by default all."""
@@ -201,11 +205,12 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
     reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
     value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
-    behind, ahead = int(result.better[:, m].sum()), int(result.better[m].sum())
+    titles, sides = np.array([comparison.find_title(other) for other in names]), (result.better[:, m], result.better[m])
+    above, below = (name_some(titles[side].tolist(), n) if side.any() else "none" for side in sides)
+    behind, ahead = (int(side.sum()) for side in sides)
     pairs = zip(*np.triu_indices(n + 1, 1), result.conclusions, strict=True)
     mine = [word for i, j, word in pairs if m in (i, j)]
-    others = [comparison.find_title(other) for other in names if other != name]
-    whom = name_some(others, n) if n in (behind, ahead) and n else "most measures"
+    whom = above if behind == n else below if ahead == n else "most measures"
     better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
     headline = _find_first(
         (not low <= high, ""),
@@ -223,9 +228,10 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
         (all(word == LIKE for word in mine), f"Agrees with {reference} as well as the others"),
         (True, f"Agrees with {reference}; no measure is clearly better"),
     )
-    place = int((result.values > value).sum()) + 1
+    first, last = int((result.values > value).sum()) + 1, int((result.values >= value).sum())
+    place = f"{first}–{last}" if last > first else f"{first}"
     sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
-    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {behind or 'none'} clearly better, {ahead or 'none'} clearly worse"
+    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better: {above}; clearly worse: {below}"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
     return headline, Finding("agreement", sentence, numbers, f"{comparison.find_title(name)}: {sentence}.", outcome)
@@ -236,17 +242,20 @@ def judge_reference(facts: Facts) -> Finding | None:
     if "decided" not in facts.frame:
         return None
     references = list_results(facts.studies, "reference")
-    word = grade_reference(references)[find_position(references[0], facts.measure)]
-    wrong, decided = (int(facts.frame[what][facts.measure]) for what in ("contradicted", "decided"))
+    position = find_position(references[0], facts.measure)
+    word = grade_reference(references)[position]
+    counts = np.array([each.rows[["contradicted", "confirmed"]].iloc[position] for each in references], dtype=int)
+    wrong, decided = int(counts[:, 0].sum()), int(counts.sum())
+    low, high = interval_of_pairs(counts[:, 0], counts.sum(axis=1), [each.n_runs for each in references])
     reference = references[0].reference.title
     many = {CONTRADICTED: "Too many", TOLD: "Few"}.get(word, "Some") if wrong else "None"
     sentence = f"{many} of its significant differences are contradicted by {reference}"
-    sentence += ", but as pairs share runs, that may be chance" * (word == UNTOLD)
     if not decided:
         sentence = f"Has no significant difference in common with {reference}"
-    numbers = f"{wrong:,} of the {decided:,} that both find" if decided else ""
-    outcome: Outcome = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
-    return Finding("reference", sentence, numbers, f"{facts.title} contradicts the reference {reference}.", outcome)
+    elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
+    numbers = f"{wrong:,} of the {decided:,} that both find; {elsewhere}" if decided else ""
+    outcome: Outcome = "holds" if word in (CONTRADICTED, TOLD) else "cannot tell"
+    return Finding("reference", sentence, numbers, f"{facts.title}: {sentence[0].lower()}{sentence[1:]}.", outcome)
 
 
 def judge_similarity(facts: Facts) -> Finding | None:
@@ -274,8 +283,13 @@ def judge_similarity(facts: Facts) -> Finding | None:
         numbers = f"{mean} 1.00"
     if opposite:
         against = f"{mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)}"
-        sentence += f", but opposite to {facts.titles[str(far.name)]}" * is_alike(near)
-        numbers = f"{numbers}; {against}" if is_alike(near) else against
+        if is_alike(near):
+            sentence, numbers = f"{sentence}, but opposite to {facts.titles[str(far.name)]}", f"{numbers}; {against}"
+        elif len(rest) > 1:
+            sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
+        else:
+            numbers = against
+        numbers += facts.say_assumed(str(far.name))
     like = "another measure" if outcome == "does not hold" and not opposite and not same else title
     return Finding("similarity", sentence, numbers, f"{facts.title} ranks runs like {like}.", outcome)
 
@@ -302,7 +316,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
     low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
-    numbers = f"mean τ {facts.frame['consistency'][facts.measure]:.2f}; {others}"
+    numbers = f"mean τ of all splits {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
@@ -358,13 +372,14 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     counts = facts.frame["contradictions"].drop(facts.measure).sort_values(ascending=False, kind="stable")
     found = counts[counts > 0]
     if not len(found):
-        claim = f"{facts.title} contradicts none of the others."
+        claim = f"{facts.title} was seen to contradict none of the others."
         return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
     named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
     between = "or" if most == least + 1 else "to"
     pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
     each = " each" * (most == least == 1 < len(found))
-    numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}"
+    assumed = facts.say_assumed(*map(str, found.index))
+    numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}{assumed}"
     claim = f"{facts.title} contradicts {', '.join(named)}."
     return Finding("contradictions", f"Contradicts {name_some(named, len(counts))}", numbers, claim, "holds")
 
@@ -477,13 +492,13 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
     keys: tuple[str, ...] = _ORDER if comparison.agreement is None else _WITH_REFERENCE
-    if (kind := find_kin(comparison, name)[0]) in ("constant", "copy", "linear", "monotone"):
+    if (kind := find_kin(comparison, name)[0]) in ("constant", "copy", "linear"):
         keys = () if kind == "constant" else ("similarity",)
     findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
     if named or len(comparison.new) > 1:
         headline = f"{comparison.find_title(name)}: {headline[0].lower()}{headline[1:]}"
-    return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
+    return Answer(headline, tuple(told), tuple(list_warnings(comparison)))
 
 
 _KIN = {
@@ -492,7 +507,7 @@ _KIN = {
     "linear": "A rescaled copy of {title}: it says nothing new",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
     "torn": "Ranks runs like {title}: which direction is right?",
-    "monotone": "A monotone transform of {title}: it orders all scores alike",
+    "monotone": "A monotone transform of {title}: it orders single scores alike",
 }
 
 
@@ -616,6 +631,7 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     assumed = [each.label or str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
+    warnings += [f"{note}." for note in comparison.notes if "is not decorated" in note or "left out" in note]
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
     studies, copies = comparison.collections, []
@@ -624,7 +640,8 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
         warnings += [f"{study.name}: {note.splitlines()[0]}." for note in (noise.describe() if noise else [])]
         copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
     if copies:
-        warnings.append(f"Some runs have the same scores as another, and always tie with it ({format_list(copies)}).")
+        same = f"Some runs have the same scores as another ({format_list(copies)})"
+        warnings.append(f"{same}: they tie, and τ cannot reach 1; {format_option('distinct_runs', True)} keeps one.")
     if comparison.test not in EXCHANGING:
         return warnings
     for d in [study.diagnostics for study in studies if study.diagnostics.wide.any()]:

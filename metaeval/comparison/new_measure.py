@@ -67,7 +67,7 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before."""
+        """Return what to leave with about a new measure: a headline, findings with their numbers, and what to know before."""
         return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:

@@ -53,7 +53,7 @@ SECTIONS = {
     "contradictions": ("Contradictions", "For which run pairs do two measures reach opposite significant conclusions?",
         "That two measures contradict each other does not tell which of them is wrong."),
     "coverage": ("Coverage", "Does an improvement by a measure go with improvement by all reference measures at once?",
-        "It depends on which reference measures are chosen."),
+        "It depends on which reference measures are chosen: the ones marked here are those of Amigó et al. (2020)."),
     "sample_size": ("Number of topics", "How many topics does a measure need to rank runs consistently?",
         "Curves beyond the topics at hand would be extrapolated; these end there."),
     "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?",
@@ -173,13 +173,13 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         panels = [(panel.title, draw_chart(panel, _PANEL)) for panel in list_panels(comparison, name, shown)]
         opening.append({"panels": panels})
         if len(shown) < len(short.frame):
-            caption = f"{short.caption} Shown: {len(shown)} of {len(short.frame)} measures, the best and the nearest."
+            caption = f"{short.caption} Shown: {len(shown)} of {len(short.frame)} measures; all are folded below."
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
         caption = (
             f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many "
             f"tests it is more or less consistent, its significant pairs and the difference to those of {facts.title} as a "
-            "share of all pairs, and pairs on which the two contradict each other. Ends are of 95 % intervals over topics."
+            "share of all pairs, and pairs on which the two contradict each other. Ends, if any: of 95 % intervals over topics."
         )
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
@@ -189,18 +189,18 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         {"claim": finding.claim, comparison.test: finding.outcome, comparison.second_test: finding.second or NOTHING}
         for name in comparison.new
         for finding in find_verdicts(comparison, name)
-        if finding.key in ("reference", "power", "contradictions")  # others rest on no test of pairs of runs
+        if not comparison.lacks_intervals and finding.key in ("reference", "power", "contradictions")
     ]
-    caption = "What becomes of each claim by the test that the verdict rests on, and by another one."
-    claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
-    numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
+    if rows:
+        caption = "What becomes of each claim by the test that the verdict rests on, and by another one."
+        claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
+        numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
     ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
     named = {
         way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in ways
     }
     directions = " ".join(f"{ways[way]}: {', '.join(names)}." for way, names in named.items() if names)
-    notes = [*comparison.notes, directions]
-    notes += [note for study in comparison.collections for note in study.notes()]
+    notes = [*comparison.notes, directions, *(note for study in comparison.collections for note in study.notes())]
     numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})
     return {"anchor": "verdict", "title": "Verdict", "opening": opening, "blocks": numbers}
 

@@ -52,7 +52,7 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     named = {name}
     if "tau" in frame:
         tau = frame["tau"].drop(name).fillna(0.0)
-        named |= {str(tau.idxmax()), *([str(tau.idxmin())] if tau.min() <= -ALIKE else [])}
+        named |= {*tau.index[tau == tau.max()][:MOST_NAMED], *([str(tau.idxmin())] if tau.min() <= -ALIKE else [])}
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
@@ -81,7 +81,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
             shown["more"] = _with_ends(frame, "difference", 0, pairs)
             caption += f"; more: than {new}"
     if comparison.lacks_intervals:
-        caption += ". With so few runs or topics there are no intervals: all this may be chance."
+        caption += ". There are no intervals: all this may be chance."
     else:
         caption += ". In brackets: 95 % intervals over topics; those of τ are wider the more measures are compared."
     phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
@@ -141,7 +141,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))
     if "difference" in frame:
-        add("power", "difference", f"% of pairs of runs more than {title}", 0.0, 100.0)
+        add("power", "difference", f"pairs of runs more than {title}", 0.0, float(frame["pairs"].iloc[0]))
     if "contradictions" in headings:
         add("contradictions", "contradictions", f"pairs on which it contradicts {title}", 0.0)
     return charts[:MOST_PANELS]

@@ -128,7 +128,8 @@ class Table:
                 (abs(value) for value in values if isinstance(value, float) and math.isfinite(value)), default=0
             )
             # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
-            powers = 0 < largest < 0.5 * 10**-self.digits or largest >= _LARGE
+            tiny = 0 < largest < 0.5 * 10**-self.digits
+            powers = (tiny and parts[-1] != "±") or largest >= _LARGE
             texts = [name(format_cell(value, self.digits, powers=powers), parts[-1]) for value in values]
             if joined and self.joined and len(columns) > n_labels and (end := _find_end(parts[-1], head[-1])):
                 head[-1] = _join_end(head[-1], "" if end == "±" else end, end)

@@ -32,7 +32,7 @@ ALIKE = {
     "copy": (BASE["AP"], "A copy of AP: all scores are the same"),
     "copy beside a rescaled one": (BASE["AP"], "A copy of AP: all scores are the same"),
     "linear copy": (3 * BASE["AP"] - 2, "A rescaled copy of AP: it says nothing new"),
-    "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders all scores alike"),
+    "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders single scores alike"),
     "sign flip": (-BASE["AP"], "Ranks runs opposite to AP: is the direction right?"),
     "constant": (np.full((14, 40), 0.5), "Constant: it separates no runs"),
     "random": (RANDOM, "Looks like noise: finds no differences, resembles no other measure"),
@@ -50,13 +50,12 @@ def test_without_a_reference_the_headline_is_known_beforehand(case):
     found = answer_case(case, with_people=False)
     assert found.headline == ALIKE[case][1]
     assert found.before == (NO_REFERENCE,)
-    n_findings = {"constant": 0, "copy": 1, "copy beside a rescaled one": 1, "linear copy": 1, "monotone transform": 1}
+    n_findings = {"constant": 0, "copy": 1, "copy beside a rescaled one": 1, "linear copy": 1}
     assert len(found.findings) == n_findings.get(case, len(found.findings))
     for answered in (found, answer_case(case, with_people=True)):  # headlines are short and findings are sentences
         words = answered.headline.split()
         assert len(words) <= 12
         assert sum(any(sign.isdigit() for sign in word) for word in words) <= 1
-        assert len(answered.findings) <= 4
         assert len(answered.before) <= 3
         for finding in answered.findings:
             assert len(finding.partition(" (")[0].split()) <= 20
@@ -95,17 +94,21 @@ def test_with_a_reference_agreement_leads():
     winner = answer({**BASE, **people()})
     assert winner.headline == "Agrees with people; no measure is clearly better"
     assert winner.findings == (
-        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; none clearly better, none clearly worse)",
-        "None of its significant differences are contradicted by people (0 of the 59 that both find)",
+        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; clearly better: none; clearly worse: none)",
+        "None of its significant differences are contradicted by people "
+        "(0 of the 59 that both find; 0–20 % with other runs and topics)",
         "Nearest are AP and P; whether the rankings of runs are alike cannot be told "
         "(τ 0.93 [0.69, 0.99], on both sides of 0.8)",
         "Finds more differences than P and RR by bootstrap-t (it finds 62 of 91 pairs of runs different)",
+        "Its ranking is more stable than that of most measures between random subsets of these topics "
+        "(mean τ of all splits 0.86; others 0.44 to 0.78)",
     )
     assert winner.before == ()
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
     assert loser.headline == "Agrees with people less than every other measure"
     assert loser.findings[:2] == (
-        "Orders 66 % of run pairs as people does, place 4 of 4 (53–77 %; 3 clearly better, none clearly worse)",
+        "Orders 66 % of run pairs as people does, place 4 of 4 "
+        "(53–77 %; clearly better: every other measure; clearly worse: none)",
         "Has no significant difference in common with people",
     )
 

@@ -115,7 +115,8 @@ def test_a_measure_that_contradicts_the_reference_is_told_so():
     first = result.collections[0].reference.rows.iloc[0]
     wrong, decided = first["contradicted"], first["confirmed"] + first["contradicted"]
     assert found["reference"].phrase == (
-        f"Too many of its significant differences are contradicted by people ({wrong} of the {decided} that both find)"
+        "Too many of its significant differences are contradicted by people "
+        f"({wrong} of the {decided} that both find; 80–100 % with other runs and topics)"
     )
     assert wrong == decided > 0
     assert result.verdict().startswith("mine: ranks runs opposite to people: is the direction right?\n")
@@ -170,7 +171,7 @@ def test_the_picture_says_what_the_verdict_and_the_summary_say():
     assert [float(line.get_xdata()[0]) for line in drawn] == pytest.approx(rows["tau"].tolist())
     lines = [line for line in panels[2].lines if line.get_marker() == "None" and len(set(line.get_ydata())) == 1]
     ends = np.array([line.get_xdata() for line in lines])
-    assert ends == pytest.approx(100 * rows[["difference_low", "difference_high"]].to_numpy())
+    assert ends == pytest.approx(rows["pairs"].iloc[0] * rows[["difference_low", "difference_high"]].to_numpy())
     assert len(panels) == 3
     assert rows["contradictions"].tolist() == [0, 0, 0]
 
