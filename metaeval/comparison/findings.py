@@ -212,12 +212,10 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     mine = [word for i, j, word in pairs if m in (i, j)]
     whom = above if behind == n else below if ahead == n else "most measures"
     better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
+    all_below = (result.high < result.chance).all()
     headline = _find_first(
         (not low <= high, ""),
-        (
-            n and (result.high < result.chance).all(),
-            f"Every measure disagrees with {reference}: is its direction right?",
-        ),
+        (n and all_below, f"Every measure disagrees with {reference}: is its direction right?"),
         (high < result.chance, f"Ranks runs opposite to {reference}: is the direction right?"),
         (low <= result.chance, f"Not shown to agree with {reference} better than chance"),
         (not n, f"Agrees with {reference} better than chance"),
@@ -524,17 +522,11 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     near, rest, alike = facts.others.iloc[0], facts.others, is_alike(facts.others.iloc[0])
     tied = find_nearest(rest) | (alike & (rest["tau_low"] >= ALIKE))  # of measures that are alike, all
     title = facts.name(tied)
-    respecting = [
-        other for other in rest.index if (check := traits.get(other, {}).get("ordinal")) is not None and check.holds
-    ]
+    order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
+    respecting = [each for each, check in order.items() if check is not None and check.holds]
     n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0).reindex(rest.index, fill_value=False)
-    order = traits.get(name, {}).get("ordinal")
-    respects = (
-        order is not None
-        and order.holds
-        and any(ignores_order(traits.get(other, {}).get("ordinal")) for other in rest.index[tied])
-    )
+    respects = name in respecting and any(ignores_order(order[other]) for other in rest.index[tied])
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         denied = second.others.loc[rest.index[tied]]
@@ -542,7 +534,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         fewer &= not (denied["difference_high"] < 0).any()
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
-        (ignores_order(order) and respecting,
+        (ignores_order(order[name]) and respecting,
          f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
