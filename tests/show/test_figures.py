@@ -75,18 +75,16 @@ def test_every_colour_can_be_read_on_its_page_and_every_number_on_its_cell():
 
 @pytest.mark.parametrize("low", [-1, 0])
 def test_every_text_in_a_heat_map_has_contrast(low):
-    high, values, names = 1, np.linspace(low, 1, 15 * 15).reshape(15, 15), [f"m{n}" for n in range(15)]
+    values, names = np.linspace(low, 1, 15 * 15).reshape(15, 15), [f"m{n}" for n in range(15)]
     figure = draw_charts(HeatMap(values, names, names, "τ_a", lambda v: f"{v:.3f}"), None)
-    axes = figure.axes[0]
-    painted, behind = axes.images[0].get_array(), []
-    for text in axes.texts:
-        x, y = text.get_position()
-        behind.append("#{:02X}{:02X}{:02X}".format(*painted[round(y), round(x)]))
-        assert contrast(text.get_color(), behind[-1]) >= READABLE
-    assert behind == [shade(value) for value in values.ravel().tolist()]
+    painted, shades = figure.axes[0].images[0].get_array(), [shade(value) for value in values.ravel().tolist()]
+    for text, behind in zip(figure.axes[0].texts, shades, strict=True):
+        x, y = map(round, text.get_position())
+        assert mpl.colors.to_hex(painted[y, x] / 255).upper() == behind
+        assert contrast(text.get_color(), behind) >= READABLE
     bar = figure.axes[-1].collections[-1]
-    assert (bar.norm.vmin, bar.norm.vmax) == (low, high)
-    assert [mpl.colors.to_hex(bar.cmap(end)).upper() for end in (0.0, 1.0)] == [shade(low), shade(high)]
+    assert (bar.norm.vmin, bar.norm.vmax) == (low, 1)
+    assert [mpl.colors.to_hex(bar.cmap(end)).upper() for end in (0.0, 1.0)] == [shade(low), shade(1)]
 
 
 def test_clusters_are_those_of_average_linkage_by_hand():

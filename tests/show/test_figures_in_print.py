@@ -72,16 +72,10 @@ def find_collisions(figure):
 @pytest.mark.parametrize(
     ("n", "size", "names"),
     [
-        (1, "column", USUAL),
-        (2, "page", USUAL),
-        (12, "column", USUAL),
-        (12, None, USUAL),
-        (34, "column", USUAL),
-        pytest.param(34, "page", USUAL, marks=pytest.mark.nightly),
-        (2, "page", LONG),
-        (5, "column", LONG),
+        (1, "column", USUAL), (2, "page", USUAL), (12, "column", USUAL), (12, None, USUAL), (34, "column", USUAL),
+        pytest.param(34, "page", USUAL, marks=pytest.mark.nightly), (2, "page", LONG), (5, "column", LONG),
     ],
-)
+)  # fmt: skip
 def test_no_text_collides_or_is_cut_off_for_1_to_34_measures_and_names_of_60_letters(n, size, names):
     for result in make_results(n, names):
         figure, name = result.plot(size=size), type(result).__name__
