@@ -16,9 +16,6 @@ from metaeval.analyses.corrected_scores import ENOUGH_LABELS
 from metaeval.data.annotations import Annotations
 from tests.analyses.made import label
 
-LEAD = {"labels": {"judge_1": ["j", "k"]}, "of": ("difference", "low", "high")}
-RATE = {"labels": {"label": ["x"]}, "of": ("ω", "ω low", "ω high")}
-
 
 def test_the_constant_judge_gives_the_usual_label():
     labels, answers = [[0, 2, 2], [1, 2, -1]], [[[1, 0, 0]] * 3]
@@ -29,23 +26,18 @@ def test_the_constant_judge_gives_the_usual_label():
     np.testing.assert_array_equal(more.answers[1], [[0, 0, 1]] * 3)
 
 
-@pytest.mark.parametrize(
-    ("claim", "name", "cells", "low", "high", "word"),
-    [
-        (every_judge_beats_constant, "leads", LEAD, [0.1, 0.05], [0.3, 0.2], "holds"),
-        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.2], [0.3, -0.1], "does not hold"),
-        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.1], [0.3, 0.1], "cannot tell"),
-        (constant_does_not_pass, "constant", RATE, [0.0], [0.4], "holds"),
-        (constant_does_not_pass, "constant", RATE, [0.5], [1.0], "does not hold"),
-        (constant_does_not_pass, "constant", RATE, [0.4], [0.6], "cannot tell"),
-    ],
-)
-def test_a_claim_is_told_by_its_intervals(tables, claim, name, cells, low, high, word):
+def test_a_claim_is_told_by_its_intervals(tables):
     """Every judge beats the constant one by those of ρ; and that one passes with half of the people, by that of ω."""
-    number, *ends = cells["of"]
-    numbers = {number: np.mean([low, high], axis=0), **dict(zip(ends, (low, high), strict=True))}
-    made = tables(**{name: {"set": "made", **cells["labels"], **numbers}})
-    assert [(told, answer.word) for told, answer in claim.decide(made)] == [("made", word)]
+    for low, high, word in ((0.05, 0.2, "holds"), (-0.2, -0.1, "does not hold"), (-0.1, 0.1, "cannot tell")):
+        ends = {"difference": [0.2, (low + high) / 2], "low": [0.1, low], "high": [0.3, high]}
+        ((name, answer),) = every_judge_beats_constant.decide(
+            tables(leads={"set": "made", "judge_1": ["j", "k"], **ends})
+        )
+        assert (name, answer.word) == ("made", word)
+    for low, high, word in ((0.0, 0.4, "holds"), (0.5, 1.0, "does not hold"), (0.4, 0.6, "cannot tell")):
+        rate = {"label": "x", "ω": (low + high) / 2, "ω low": low, "ω high": high}
+        ((name, answer),) = constant_does_not_pass.decide(tables(constant={"set": ["made"], **rate}))
+        assert (name, answer.word) == ("made", word)
 
 
 @pytest.mark.parametrize("name", ["coverage", "population"])
