@@ -146,13 +146,6 @@ def test_every_command_on_a_page_is_one_with_such_options(command):
         assert words[0] in ("pip", "dask")
 
 
-def test_a_command_that_does_not_exist_would_be_noticed():
-    with pytest.raises(AssertionError, match="no command powers"):
-        parse_command(["powers", "scores.csv"])
-    with pytest.raises(Exception, match="No such option"):
-        parse_command(["power", "scores.csv", "--permutation-count", "5"])
-
-
 def test_the_page_of_tests_names_the_default_test_of_every_command():
     text = (DOCS / "concepts" / "which-test.md").read_text("utf-8")
     listed = {
