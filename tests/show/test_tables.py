@@ -169,8 +169,7 @@ def test_every_source_is_balanced_and_its_rows_have_as_many_cells_as_columns(tab
 def test_a_wide_table_takes_both_columns_and_a_tall_one_comes_in_parts():
     def number(n_rows, n_columns):
         values = np.arange(100, 100 + n_rows * n_columns).reshape(n_rows, n_columns)
-        rows, columns = ([f"{name}{k}" for k in range(n)] for name, n in (("measure", n_rows), ("m", n_columns)))
-        return Table(pd.DataFrame(values, rows, columns), "Too large.", "s")
+        return Table(pd.DataFrame(values).add_prefix("m").add_prefix("measure", axis=0), "Too large.", "s")
 
     for n, table, resized in ((2, r"\begin{table}", False), (8, r"\begin{table}", True), (16, r"\begin{table*}", True)):
         text = number(n, n).to_latex()
