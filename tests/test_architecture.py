@@ -39,13 +39,10 @@ def read_modules(folder):
 
 def names_imported(nodes):
     """Every name that is imported, with its module, inside functions and for the type checker too."""
-    names = set()
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return names
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    parts = {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+    return modules | parts | {node.module for node in froms}
 
 
 MODULES, EXPERIMENTS = read_modules("metaeval"), read_modules("experiments")
@@ -91,11 +88,9 @@ for name in sorted(names, key=lambda name: name in draws):
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True)
 
 
-KERNELS = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
-
-
 def test_the_kernels_start_without_the_heavy_packages():
-    modules = ", ".join(f"metaeval.stats.{name}" for name in KERNELS)
+    kernels = ("agreement", "anova", "letters", "pair_tests", "randomised_tukey", "split_half")
+    modules = ", ".join(f"metaeval.stats.{name}" for name in kernels)
     heavy = {"numba", "scipy", "statsmodels", "pandas", "joblib"}
     code = f"import sys, {modules}; print(*sorted({heavy!r} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -216,7 +216,7 @@ def test_every_page_has_words_of_its_readers_by_which_it_is_found():
     assert all((DOCS / f"{page}.md").exists() and words for page, words in SEARCH.WORDS.items())
 
 
-def test_version_changelog_citation_and_pythons_agree():
+def test_version_requirements_and_titles_are_the_same_in_changelog_citation_readme_and_recipe():
     newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)[1]
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert newest == re.search(r"^version: (\S+)$", citation, re.MULTILINE)[1] == metaeval.__version__
@@ -227,9 +227,6 @@ def test_version_changelog_citation_and_pythons_agree():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
     assert PROJECT["requires-python"] == f">={named[0]}"
     assert f"Python {named[0]}" in (ROOT / "README.md").read_text("utf-8")
-
-
-def test_the_recipe_has_the_version_and_the_requirements_of_the_package():
     recipe = (ROOT / "conda" / "recipe.yaml").read_text("utf-8")
     assert re.findall(r"^  version: (\S+)$", recipe, re.MULTILINE)[0] == metaeval.__version__
     listed = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)[1]

@@ -102,16 +102,14 @@ def read_text(path):
     return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
-TYPED = {
-    "κ beats CEM (.959 against .949).": 2,
-    "It held the true value in 93 to\n99 % of studies.": 1,
-    "<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.": 1,
-    "Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval": 0,
-}
-
-
 def test_typed_decimals_and_long_sentences_are_found():
-    assert {text: len(list_typed(text)) for text in TYPED} == TYPED
+    typed = {
+        "κ beats CEM (.959 against .949).": 2,
+        "It held the true value in 93 to\n99 % of studies.": 1,
+        "<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.": 1,
+        "Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval": 0,
+    }
+    assert {text: len(list_typed(text)) for text in typed} == typed
     page = "# Title\n\nOne two. Three `four` five.\n\n- Six: seven.\n\n```text\ncode. Code.\n```\n\n| a. B. |\n"
     assert [len(sentence.split()) for sentence in list_sentences(page)] == [2, 3, 3]
 
@@ -167,19 +165,20 @@ def test_claims_wider_than_their_evidence_and_paths_of_results_stand_nowhere():
     assert [path for path in SOURCES if re.search(f"results/(?:{folders})", texts[path])] == []
 
 
-LIMITS = [
-    ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
-    ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
-    ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
-    ("docs/how-to/boards.md", "The reverse need not hold"),
-    ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
-    ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
-    ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
-    ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
-    ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
-    ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
-]
-
-
-def test_pages_say_where_what_was_checked_ends():
-    assert [(page, words) for page, words in LIMITS if words not in " ".join(read_text(ROOT / page).split())] == []
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
+        ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
+        ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
+        ("docs/how-to/boards.md", "The reverse need not hold"),
+        ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
+        ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
+        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
+        ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
+        ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
+        ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
+    ],
+)
+def test_a_page_says_where_what_was_checked_ends(page, words):
+    assert words in " ".join(read_text(ROOT / page).split())

@@ -16,11 +16,10 @@ from tests.hostile.case import Refused
 from tests.hostile.forks import run_command
 
 TOPICS, SYSTEMS = range(1, 15), [f"sys{k}" for k in range(1, 8)]
-CELLS, LINES, VALUES = (
-    f"it has more than the {number} that are read"
-    for number in ("16,777,216 cells", "16,777,216 lines", "8,388,608 values")
+CELLS, LINES, VALUES, SHEET_CELLS = map(
+    "it has more than the {} that are read".format,
+    ("16,777,216 cells", "16,777,216 lines", "8,388,608 values", "1,677,721 cells"),
 )
-SHEET_CELLS = "it has more than the 1,677,721 cells that are read"
 PACKED = "more than the 268,435,456 that are read (unpack it first"
 
 
@@ -124,10 +123,8 @@ def make_columns():
 
 BLANKS = b" " * ((1 << 28) + 1)
 KEYS = ", ".join(f'"k{i}": 0' for i in range(100_000))
-TIDY, TOTALS = (
-    ("run", "topic", "measure", "score"),
-    [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)],
-)
+TIDY = ("run", "topic", "measure", "score")
+TOTALS = [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)]
 CASES = [
     # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_noise_columns.py
     ("comet.csv", make_rated, "(assumed: higher is better)", "ranks {} --explain"),

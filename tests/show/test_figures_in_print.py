@@ -12,10 +12,7 @@ from metaeval.show.style import WIDTHS, house_style
 from tests.analyses.made import ask_everything, label
 
 USUAL = ("BLEU", "docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "chrF", "OCI(beta=0.75, gamma=1)")
-LONG = (
-    "A measure of which the name has about sixty-four letters, no. ",
-    "a-measure-whose-name-has-more-than-sixty-letters-and-no-space-",
-)
+LONG = ("A measure of which the name has about sixty-four letters, no. ", "over-sixty-letters-without-a-space-" * 2)
 PAGE = 9.7  # inches of a page of the ACL
 
 
@@ -42,8 +39,7 @@ def find_texts(figure):
 
 def overlap(boxes, others):
     """Which boxes share more than a point in both directions with which others?"""
-    low, high = (bound(boxes[:, None, side], others[None, :, side]) for bound, side in
-                 ((np.maximum, slice(0, 2)), (np.minimum, slice(2, 4))))  # fmt: skip
+    low, high = np.maximum(boxes[:, None, :2], others[:, :2]), np.minimum(boxes[:, None, 2:], others[:, 2:])
     return (high - low > 1).all(axis=-1)
 
 
