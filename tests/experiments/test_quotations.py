@@ -21,7 +21,6 @@ SYMBOLS = {
 }  # fmt: skip
 """What commands of formulas stand for; others are their names."""
 
-
 FOLDERS = [ROOT.parent / "shared" / "papers", Path(os.environ.get("METAEVAL_DATA", "nowhere")).parent / "papers"]
 """Where the texts of the papers may be: beside the repository, or beside the data."""
 PAPERS = next((one for one in FOLDERS if one.is_dir()), None)

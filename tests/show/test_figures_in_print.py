@@ -55,9 +55,8 @@ def find_collisions(figure):
     edges = figure.bbox.padded(1).extents
     out = (boxes[:, :2] < edges[:2]) | (boxes[:, 2:] > edges[2:])
     found += [(words[n], ("left or right edge", "upper or lower edge")[side]) for n, side in np.argwhere(out)]
-    for n, a in np.argwhere(overlap(boxes, inside)):
-        if texts[n].axes not in (None, areas[a]):
-            found.append((words[n], "axes"))
+    over = [n for n, a in np.argwhere(overlap(boxes, inside)) if texts[n].axes not in (None, areas[a])]
+    found += [(words[n], "axes") for n in over]
     for axes in figure.axes:
         if axes.get_legend() is not None:
             box = axes.get_legend().get_window_extent().extents[None]
