@@ -46,39 +46,29 @@ def test_a_template_that_cannot_be_filled_is_an_error(template):
 
 
 def test_a_changed_table_changes_what_is_said(facts):
-    fewer = facts["tests"].assign(error=0.9 * facts["tests"]["error"])
-    before, after = (
-        fill_template("{{ say.test(conclude(tests).recommended) }}", **facts | {"tests": tests})
-        for tests in (facts["tests"], fewer)
-    )
-    assert before != after
+    fewer = facts | {"tests": facts["tests"].assign(error=0.9 * facts["tests"]["error"])}
+    sentence = "{{ say.test(conclude(tests).recommended) }}"
+    assert fill_template(sentence, **facts) != fill_template(sentence, **fewer)
 
 
-INTERVALS = pd.DataFrame(
-    [("τ", "normal", 10, 25, 0.95, 0.94), ("τ", "llmjudge", 33, 25, 0.95, 0.96)],
-    columns=["interval", "population", "n_runs", "n_topics", "nominal", "coverage"],
-)
-USUAL, OTHER = "randomised-tukey-hsd", "another test than randomised-tukey-hsd"
-CHANGES = pd.DataFrame(
-    [
-        (OTHER, "max-t", 0.9),
-        (OTHER, "bootstrap-t", 0.8),
-        ("another seed", USUAL, 0.5),
-        ("without baselines", USUAL, 0.4),
-    ],
-    columns=["changed", "test", "τ_b"],
-).assign(**{"its error": 0.1, "collections": 3})
-TOO_NARROW = INTERVALS.assign(coverage=[0.94, 0.80])
-SAID = [
-    ("interval(table, 'τ')", INTERVALS, "limits of 90 to 98 % beforehand; it is within them"),
-    ("interval(table, 'τ')", TOO_NARROW, "1 of the 2 kinds: too narrow for llmjudge, 33 runs, 25 topics (80.0 %)"),
-    ("changes(table)", CHANGES, "another test (bootstrap-t) 0.80 ± 0.10 (3), without baselines 0.40"),
-]
+def say(sentence, **columns):
+    return fill_template(f"{{{{ say.{sentence} }}}}", table=pd.DataFrame(columns), study=prose.STUDY)
 
 
-@pytest.mark.parametrize(("sentence", "table", "said"), SAID)
-def test_what_is_outside_of_limits_or_changes_most_is_named(sentence, table, said):
-    assert said in fill_template(f"{{{{ say.{sentence} }}}}", table=table, study=prose.STUDY)
+def test_what_is_outside_of_limits_or_changes_most_is_named():
+    kinds = {"interval": "τ", "population": ["normal", "llmjudge"], "n_runs": [10, 33], "n_topics": 25, "nominal": 0.95}
+    for coverage, said in (
+        ([0.94, 0.96], "limits of 90 to 98 % beforehand; it is within them"),
+        ([0.94, 0.80], "1 of the 2 kinds: too narrow for llmjudge, 33 runs, 25 topics (80.0 %)"),
+    ):
+        assert said in say("interval(table, 'τ')", **kinds, coverage=coverage)
+    usual, other = "randomised-tukey-hsd", "another test than randomised-tukey-hsd"
+    changes = {
+        "changed": [other, other, "another seed", "without baselines"], "test": ["max-t", "bootstrap-t", usual, usual],
+        "τ_b": [0.9, 0.8, 0.5, 0.4], "its error": 0.1, "collections": 3,
+    }  # fmt: skip
+    found = say("changes(table)", **changes)
+    assert "another test (bootstrap-t) 0.80 ± 0.10 (3), without baselines 0.40" in found
 
 
 FILLED_IN = FILLED.pattern.replace("?P<comment>", "").replace("?P<template>", "")
@@ -112,16 +102,14 @@ def read_text(path):
     return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
-TYPED = {
-    "κ beats CEM (.959 against .949).": 2,
-    "It held the true value in 93 to\n99 % of studies.": 1,
-    "<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.": 1,
-    "Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval": 0,
-}
-
-
 def test_typed_decimals_and_long_sentences_are_found():
-    assert {text: len(list_typed(text)) for text in TYPED} == TYPED
+    typed = {
+        "κ beats CEM (.959 against .949).": 2,
+        "It held the true value in 93 to\n99 % of studies.": 1,
+        "<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.": 1,
+        "Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval": 0,
+    }
+    assert {text: len(list_typed(text)) for text in typed} == typed
     page = "# Title\n\nOne two. Three `four` five.\n\n- Six: seven.\n\n```text\ncode. Code.\n```\n\n| a. B. |\n"
     assert [len(sentence.split()) for sentence in list_sentences(page)] == [2, 3, 3]
 
@@ -177,19 +165,20 @@ def test_claims_wider_than_their_evidence_and_paths_of_results_stand_nowhere():
     assert [path for path in SOURCES if re.search(f"results/(?:{folders})", texts[path])] == []
 
 
-LIMITS = [
-    ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
-    ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
-    ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
-    ("docs/how-to/boards.md", "The reverse need not hold"),
-    ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
-    ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
-    ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
-    ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
-    ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
-    ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
-]
-
-
-def test_pages_say_where_what_was_checked_ends():
-    assert [(page, words) for page, words in LIMITS if words not in " ".join(read_text(ROOT / page).split())] == []
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("docs/which.md", "with fewer than 10 runs, runs that fail outright on a few topics, near-copies"),
+        ("docs/which.md", "With 25 topics it finds fewer, even without such runs: 33 %, where Holm's test finds 51 %"),
+        ("docs/concepts/which-test.md", "with success on 30 to 70 % of the topics"),
+        ("docs/how-to/boards.md", "The reverse need not hold"),
+        ("docs/concepts/which-test.md", "a test that does not err there may err on real scores"),
+        ("docs/simulations/tests.md", "Two notes hint that your scores may be outside, and miss much"),
+        ("docs/simulations/intervals.md", "succeed on a twentieth of the topics and others on half can fail"),
+        ("docs/concepts/correction.md", "A judge equal to people but for a rare favour"),
+        ("results/calibration/README.md", "errs in at most 6.5 % of studies"),
+        ("results/few_labels/README.md", "of real judges, and of two made-up ones that seldom err"),
+    ],
+)
+def test_a_page_says_where_what_was_checked_ends(page, words):
+    assert words in " ".join(read_text(ROOT / page).split())

@@ -2,9 +2,12 @@
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from metaeval.datasets import download
 
@@ -14,12 +17,17 @@ RESULTS = Path(__file__).parents[2] / "results"
 @pytest.fixture
 def tables():
     """Tables made by hand in place of committed ones."""
+    return lambda **made: SimpleNamespace(read=lambda name: pd.DataFrame(made[name]))
 
-    class Tables:
-        def __init__(self, **tables):
-            self.read = lambda name: pd.DataFrame(tables[name])
 
-    return Tables
+@pytest.fixture(scope="session")
+def call():
+    """The command line of the experiments."""
+    from experiments.__main__ import run
+
+    app = typer.Typer()
+    app.command()(run)
+    return lambda *words: CliRunner().invoke(app, [*map(str, words), "--n-jobs", "1"], catch_exceptions=False)
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,6 @@ import metaeval
 from experiments.studies.new_measure import steps
 from metaeval.measures.quantification import gold_distance
 
-needs_data = pytest.mark.skipif(not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder")
-NEW = steps.NEW
 GOLD = ("RNOD(distance=gold)", "RNADW(distance=gold)")
 
 
@@ -76,7 +74,7 @@ def test_extremes_and_order_of_measures_are_what_the_page_says():
     assert order.to_numpy().tolist() == [[0, total, 0, total]] * 3 + [[0, 0, 0, 0]]
 
 
-@needs_data
+@pytest.mark.skipif(not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder")
 def test_the_baselines_of_stc_3_are_those_made_from_its_gold():
     runs = metaeval.load_dataset("stc3-dq-s")
     scores = metaeval.score(runs, steps.MEASURES)

@@ -64,6 +64,6 @@ def test_a_set_that_is_trained_again_has_the_committed_similarities(committed, t
     runs = classifiers.load("ordinal-swd")
     fresh = metaeval.ranking_similarity(metaeval.score(runs, STUDY["measures"]), n_bootstrap=0).to_frame()
     rows = committed("ordinal_sets").read("similarity").query("collection == 'ordinal-swd'")
-    for row in rows.itertuples():
-        assert abs(fresh.loc[row.measure_1, row.measure_2] - row.tau) <= STUDY["tolerance"]
+    again = [fresh.loc[pair] for pair in zip(rows["measure_1"], rows["measure_2"], strict=True)]
+    np.testing.assert_allclose(again, rows["tau"], rtol=0, atol=STUDY["tolerance"])
     assert (rows["tau"] > 0).all()

@@ -1,7 +1,6 @@
 """Judges against people, few labels, and WMT 2023: print against itself, and claims of made tables."""
 
 import os
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +15,6 @@ from metaeval.analyses.corrected_scores import ENOUGH_LABELS
 from metaeval.data.annotations import Annotations
 from tests.analyses.made import label
 
-LEAD = {"labels": {"judge_1": ["j", "k"]}, "of": ("difference", "low", "high")}
-RATE = {"labels": {"label": ["x"]}, "of": ("ω", "ω low", "ω high")}
-
 
 def test_the_constant_judge_gives_the_usual_label():
     labels, answers = [[0, 2, 2], [1, 2, -1]], [[[1, 0, 0]] * 3]
@@ -29,23 +25,18 @@ def test_the_constant_judge_gives_the_usual_label():
     np.testing.assert_array_equal(more.answers[1], [[0, 0, 1]] * 3)
 
 
-@pytest.mark.parametrize(
-    ("claim", "name", "cells", "low", "high", "word"),
-    [
-        (every_judge_beats_constant, "leads", LEAD, [0.1, 0.05], [0.3, 0.2], "holds"),
-        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.2], [0.3, -0.1], "does not hold"),
-        (every_judge_beats_constant, "leads", LEAD, [0.1, -0.1], [0.3, 0.1], "cannot tell"),
-        (constant_does_not_pass, "constant", RATE, [0.0], [0.4], "holds"),
-        (constant_does_not_pass, "constant", RATE, [0.5], [1.0], "does not hold"),
-        (constant_does_not_pass, "constant", RATE, [0.4], [0.6], "cannot tell"),
-    ],
-)
-def test_a_claim_is_told_by_its_intervals(tables, claim, name, cells, low, high, word):
+def test_a_claim_is_told_by_its_intervals(tables):
     """Every judge beats the constant one by those of ρ; and that one passes with half of the people, by that of ω."""
-    number, *ends = cells["of"]
-    numbers = {number: np.mean([low, high], axis=0), **dict(zip(ends, (low, high), strict=True))}
-    made = tables(**{name: {"set": "made", **cells["labels"], **numbers}})
-    assert [(told, answer.word) for told, answer in claim.decide(made)] == [("made", word)]
+    for low, high, word in ((0.05, 0.2, "holds"), (-0.2, -0.1, "does not hold"), (-0.1, 0.1, "cannot tell")):
+        ends = {"difference": [0.2, (low + high) / 2], "low": [0.1, low], "high": [0.3, high]}
+        ((name, answer),) = every_judge_beats_constant.decide(
+            tables(leads={"set": "made", "judge_1": ["j", "k"], **ends})
+        )
+        assert (name, answer.word) == ("made", word)
+    for low, high, word in ((0.0, 0.4, "holds"), (0.5, 1.0, "does not hold"), (0.4, 0.6, "cannot tell")):
+        rate = {"label": "x", "ω": (low + high) / 2, "ω low": low, "ω high": high}
+        ((name, answer),) = constant_does_not_pass.decide(tables(constant={"set": ["made"], **rate}))
+        assert (name, answer.word) == ("made", word)
 
 
 @pytest.mark.parametrize("name", ["coverage", "population"])
@@ -55,9 +46,7 @@ def test_intervals_held_less_often_than_claimed_where_a_note_says_so(committed, 
     assert worst[False] < 0.93 < worst[True]
 
 
-real_data = pytest.mark.skipif(
-    not (Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "wmt23").is_dir(), reason="METAEVAL_DATA has no wmt23"
-)
+WMT = Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "wmt23"
 PARTS = [FIRST, *OWN * 3]
 
 
@@ -98,11 +87,10 @@ def test_the_average_is_the_weighted_mean_of_tasks_and_so_are_its_exchanges():
     assert found.p_values[0, 1] == pytest.approx((1 + (drawn / 12 >= lead - 1e-12).sum()) / 21)
 
 
-@real_data
+@pytest.mark.skipif(not WMT.is_dir(), reason="METAEVAL_DATA has no wmt23")
+@pytest.mark.filterwarnings("ignore")
 def test_values_of_english_german_are_those_of_the_tasks_program():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores, whole = (metaeval.load_dataset(f"wmt23-en-de{end}") for end in ("", "-runs"))
+    scores, whole = (metaeval.load_dataset(f"wmt23-en-de{end}") for end in ("", "-runs"))
     names = ["GEMBA-MQM", "BLEU", "prismSrc", "Random-sysname"]
     found = hold([scores.sel(measures=["mqm", *names])], [one["statistic"] for one in OWN], run_scores=[whole])
     given = np.array([PROGRAM["values"][name][2:5] for name in names], dtype=float)

@@ -2,14 +2,13 @@
 
 import atexit
 import contextlib
-import io
 import multiprocessing
 import os
 import pkgutil
 import signal
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import metaeval
@@ -117,8 +116,6 @@ def _redirect(folder, encoding) -> None:
         handle = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, number)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    out, err = (io.FileIO(number, "w", closefd=False) for number in (1, 2))
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(out), encoding=encoding, errors="strict")
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
-        io.BufferedWriter(err), encoding=encoding, errors="backslashreplace", line_buffering=True
-    )
+    out, err = (partial(open, number, "w", encoding=encoding, closefd=False) for number in (1, 2))
+    sys.stdout = sys.__stdout__ = out(errors="strict")
+    sys.stderr = sys.__stderr__ = err(errors="backslashreplace", buffering=1)

@@ -16,11 +16,10 @@ from tests.hostile.case import Refused
 from tests.hostile.forks import run_command
 
 TOPICS, SYSTEMS = range(1, 15), [f"sys{k}" for k in range(1, 8)]
-CELLS, LINES, VALUES = (
-    f"it has more than the {number} that are read"
-    for number in ("16,777,216 cells", "16,777,216 lines", "8,388,608 values")
+CELLS, LINES, VALUES, SHEET_CELLS = map(
+    "it has more than the {} that are read".format,
+    ("16,777,216 cells", "16,777,216 lines", "8,388,608 values", "1,677,721 cells"),
 )
-SHEET_CELLS = "it has more than the 1,677,721 cells that are read"
 PACKED = "more than the 268,435,456 that are read (unpack it first"
 
 
@@ -71,24 +70,11 @@ def row(*cells, number=""):
     return f"<row{number}>" + "".join(f"<c><v>{cell}</v></c>" for cell in cells) + "</row>"
 
 
-def pack_workbook(rows, before=""):
-    """Return a workbook whose sheet is these rows, under a header of topics and two runs."""
-    usual, packed = io.BytesIO(), io.BytesIO()
-    openpyxl.Workbook().save(usual)
-    header = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in ("topic", "r1", "r2"))
-    begin = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{before}<sheetData>'
-    with zipfile.ZipFile(usual) as parts, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in parts.namelist():
-            sheet = f"{begin}<row>{header}</row>{rows}</sheetData></worksheet>"
-            archive.writestr(name, sheet if name.startswith("xl/worksheets/") else parts.read(name))
-    return packed.getvalue()
-
-
 def pack(content):
     return gzip.compress(content, 1)
 
 
-def pack_archive(**parts):
+def pack_archive(parts):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in parts.items():
@@ -96,11 +82,24 @@ def pack_archive(**parts):
     return packed.getvalue()
 
 
+def pack_workbook(rows, before=""):
+    """Return a workbook whose sheet is these rows, under a header of topics and two runs."""
+    usual = io.BytesIO()
+    openpyxl.Workbook().save(usual)
+    header = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in ("topic", "r1", "r2"))
+    begin = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">{before}<sheetData>'
+    with zipfile.ZipFile(usual) as workbook:
+        parts = {name: workbook.read(name) for name in workbook.namelist()}
+    return pack_archive(
+        parts | {"xl/worksheets/sheet1.xml": f"{begin}<row>{header}</row>{rows}</sheetData></worksheet>"}
+    )
+
+
 def make_log():
     sample = '{"id":1,"epoch":1,"scores":{"a":{"value":1}}}'
     many = f"[{f'{sample},' * 600_000}{sample}]"
     header = '{"eval": {"task": "t", "model": "m"}, "status": "success"}'
-    return pack_archive(**{"header.json": header}, **{f"samples/{part}.json": many for part in range(3)})
+    return pack_archive({"header.json": header} | {f"samples/{part}.json": many for part in range(3)})
 
 
 def make_texts():
@@ -124,10 +123,8 @@ def make_columns():
 
 BLANKS = b" " * ((1 << 28) + 1)
 KEYS = ", ".join(f'"k{i}": 0' for i in range(100_000))
-TIDY, TOTALS = (
-    ("run", "topic", "measure", "score"),
-    [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)],
-)
+TIDY = ("run", "topic", "measure", "score")
+TOTALS = [(*line, round(sum(line[1:]) / 7, 6)) for line in scores_of(SYSTEMS)]
 CASES = [
     # a file, what makes it, what is said, and what is typed; wrong probabilities are tried in tests/io/test_noise_columns.py
     ("comet.csv", make_rated, "(assumed: higher is better)", "ranks {} --explain"),
@@ -160,7 +157,7 @@ CASES = [
     ("empty.jsonl.gz", lambda: pack(b"{}\n" * 18_000_000), LINES, "ranks {}"),
     ("commas.json", make_texts, "1 column not used: said", "ranks {} --explain"),
     ("blanks.csv.gz", lambda: pack(BLANKS), PACKED, "ranks {}"),
-    *((f"blanks.{kind}", lambda: pack_archive(**{"header.json": "{}", "summaries.json": BLANKS}), PACKED, "ranks {}")
+    *((f"blanks.{kind}", lambda: pack_archive({"header.json": "{}", "summaries.json": BLANKS}), PACKED, "ranks {}")
       for kind in ("xlsx", "eval")),
     ("diagonal.csv", lambda: table(TIDY, [(f"r{i}", f"t{i}", f"m{i}", 0.5) for i in range(500)]),
      "of 125,000,000 cells of runs, topics and measures only 500 have a score",
@@ -193,13 +190,12 @@ def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(name, make, said
     """Within 5 s of an idle machine, most of them, and 1 GB."""
     inside = tmp_path / "in"
     inside.mkdir()
-    content = make() if make else ""
-    if isinstance(content, str):
-        content = content.encode()
-    (inside / (name if make else "nothing")).write_bytes(content)
-    (inside / "judge.csv").write_text(table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))))
-    if name == "pipe.csv":
+    if make:
+        content = make()
+        (inside / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    elif name == "pipe.csv":
         os.mkfifo(inside / name)
+    (inside / "judge.csv").write_text(table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))))
     words = [str(inside / word) if word == "judge.csv" else word for word in line.format(inside / name).split()]
     try:
         done = run_command(tmp_path, *words, limit=30 if words[0] in ("convert", "score") else 5).check()

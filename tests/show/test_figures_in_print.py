@@ -12,10 +12,7 @@ from metaeval.show.style import WIDTHS, house_style
 from tests.analyses.made import ask_everything, label
 
 USUAL = ("BLEU", "docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "chrF", "OCI(beta=0.75, gamma=1)")
-LONG = (
-    "A measure of which the name has about sixty-four letters, no. ",
-    "a-measure-whose-name-has-more-than-sixty-letters-and-no-space-",
-)
+LONG = ("A measure of which the name has about sixty-four letters, no. ", "over-sixty-letters-without-a-space-" * 2)
 PAGE = 9.7  # inches of a page of the ACL
 
 
@@ -42,8 +39,7 @@ def find_texts(figure):
 
 def overlap(boxes, others):
     """Which boxes share more than a point in both directions with which others?"""
-    low, high = (bound(boxes[:, None, side], others[None, :, side]) for bound, side in
-                 ((np.maximum, slice(0, 2)), (np.minimum, slice(2, 4))))  # fmt: skip
+    low, high = np.maximum(boxes[:, None, :2], others[:, :2]), np.minimum(boxes[:, None, 2:], others[:, 2:])
     return (high - low > 1).all(axis=-1)
 
 
@@ -59,9 +55,8 @@ def find_collisions(figure):
     edges = figure.bbox.padded(1).extents
     out = (boxes[:, :2] < edges[:2]) | (boxes[:, 2:] > edges[2:])
     found += [(words[n], ("left or right edge", "upper or lower edge")[side]) for n, side in np.argwhere(out)]
-    for n, a in np.argwhere(overlap(boxes, inside)):
-        if texts[n].axes not in (None, areas[a]):
-            found.append((words[n], "axes"))
+    over = [n for n, a in np.argwhere(overlap(boxes, inside)) if texts[n].axes not in (None, areas[a])]
+    found += [(words[n], "axes") for n in over]
     for axes in figure.axes:
         if axes.get_legend() is not None:
             box = axes.get_legend().get_window_extent().extents[None]
@@ -72,16 +67,10 @@ def find_collisions(figure):
 @pytest.mark.parametrize(
     ("n", "size", "names"),
     [
-        (1, "column", USUAL),
-        (2, "page", USUAL),
-        (12, "column", USUAL),
-        (12, None, USUAL),
-        (34, "column", USUAL),
-        pytest.param(34, "page", USUAL, marks=pytest.mark.nightly),
-        (2, "page", LONG),
-        (5, "column", LONG),
+        (1, "column", USUAL), (2, "page", USUAL), (12, "column", USUAL), (12, None, USUAL), (34, "column", USUAL),
+        pytest.param(34, "page", USUAL, marks=pytest.mark.nightly), (2, "page", LONG), (5, "column", LONG),
     ],
-)
+)  # fmt: skip
 def test_no_text_collides_or_is_cut_off_for_1_to_34_measures_and_names_of_60_letters(n, size, names):
     for result in make_results(n, names):
         figure, name = result.plot(size=size), type(result).__name__
