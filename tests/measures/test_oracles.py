@@ -18,12 +18,12 @@ from metaeval.measures.registry import is_shipped
 
 
 def matrices(n_classes, how_many=12):
-    """Random confusion matrices, and constant runs."""
+    """Random confusion matrices, perfect runs over the same gold, and constant runs."""
     rng = np.random.default_rng((7, n_classes))
     shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=how_many)
     random = rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
     constant = np.eye(n_classes, dtype=int)[:, None] * 2 * np.arange(n_classes)[:, None]
-    return [*random, *constant]
+    return [*random, *(np.diag(counts.sum(axis=1)) for counts in random), *constant]
 
 
 def labels_of(counts):
