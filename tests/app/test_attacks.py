@@ -25,6 +25,7 @@ from metaeval.app.your_scores import Folder
 from metaeval.errors import MetaevalError, visible
 from metaeval.files import LARGEST_FILE_OPTION
 from tests.app.serve import ROOT, find_free_port, wait_for
+from tests.app.test_pages import open_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -54,11 +55,6 @@ FILES = {
     "a gap": ({"s.csv": CSV.replace(",0.5\n", ",\n").encode()}, "drop-topic"),
     "thousands of columns": ({"s.csv": MANY_COLUMNS}, "9997 more"),
 }
-
-
-def open_page():
-    code = "from metaeval.app import your_scores\nyour_scores.show()"
-    return AppTest.from_string(code, default_timeout=60).run()
 
 
 @pytest.fixture(scope="module")
@@ -199,8 +195,7 @@ def test_ctrl_c_leaves_one_line_and_nothing_else_and_strangers_are_refused(tmp_p
     assert list(temporary.iterdir())
     server.send_signal(signal.SIGINT)
     out, err = server.communicate(timeout=60)
-    assert server.returncode == 0
-    assert (out, err) == ("", "")
+    assert (server.returncode, out, err) == (0, "", "")
     left = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     caches = (home / ".cache" / "metaeval", home / ".cache" / "matplotlib")  # code that was compiled, and fonts, stay
     assert [path for path in left if not any(cache in path.parents for cache in caches)] == []

