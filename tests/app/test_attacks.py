@@ -9,9 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-import zipfile
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,6 +25,7 @@ from metaeval.app.your_scores import Folder
 from metaeval.errors import MetaevalError, visible
 from metaeval.files import LARGEST_FILE_OPTION
 from tests.app.serve import ROOT, find_free_port, wait_for
+from tests.app.test_pages import open_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -38,15 +37,6 @@ def write_csv(runs, measures=("AP", "nDCG")):
 
 
 CSV = write_csv("abcd")
-
-
-def pack(name, content):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, content)
-    return packed.getvalue()
-
-
 WHOLE = pd.read_csv(io.StringIO(CSV), dtype={"topic": str}).to_parquet()
 LONG_LABEL = pd.DataFrame({"run": "x" * 200_000, "topic": [*"abcdefghi"], "measure": "AP", "score": 0.5}).to_parquet()
 MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' * 10_000}".encode()
@@ -54,31 +44,17 @@ MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' 
 FILES = {
     "nothing": ({"s.csv": b""}, "s.csv: the file is empty"),
     "half a parquet": ({"s.parquet": WHOLE[: len(WHOLE) // 2]}, "s.parquet: it is not a complete Parquet file"),
-    "parquet in name": ({"s.parquet": CSV.encode()}, "s.parquet: it is not a complete Parquet file"),
     "parquet of one long label": ({"s.parquet": LONG_LABEL}, "there is a run of 200,000 letters"),
     "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "it is not a table: field larger"),
-    "half a gzip": ({"s.csv.gz": gzip.compress(CSV.encode())[:-12]}, "s.csv.gz: it is no whole gzip file"),
     "half a bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())[:-12]}, "s.csv.bz2: it is no whole bz2 file"),
-    "bomb in zip": ({"s.zip": pack("a", "0" * 2**22)}, "a ZIP archive is unpacked"),
-    "path in zip": ({"s.zip": pack("../../../x.csv", CSV)}, "a ZIP archive is unpacked"),
-    "workbook": ({"s.xlsx": pack("[Content_Types].xml", "<a/>")}, "it is no workbook that can be read"),
-    "half a letter of UTF-16": ({"s.csv": CSV.encode("utf-16")[:-1]}, "s.csv: it begins as UTF-16 does, but is not"),
-    "Latin-1": ({"s.csv": CSV.replace("a,", "ä,").encode("latin-1")}, "s.csv:2: byte 0xe4 is not UTF-8"),
-    "noise": ({"s.csv": np.random.default_rng(0).bytes(5000)}, "binary, not text"),
-    "deep JSON": ({"s.json": b"[" * 100_000}, "it is nested too deeply"),
+    "bomb in zip": ({"s.zip": b"PK\x03\x04" + bytes(2**22)}, "a ZIP archive is unpacked"),
     "pickle": ({"s.pkl": b"cos\nsystem\n(S'touch ran'\ntR."}, "its format cannot be detected"),
     "module": ({"typer.py": b"raise SystemExit"}, "its format cannot be detected"),
     "two tables": ({"s.csv": CSV.encode(), "t.csv": CSV.encode()}, "files: a tidy score matrix is one file"),
     "two of a name": ({"s.csv": CSV.encode(), "x/s.csv": b"x"}, "two files are called s.csv"),
-    "endless numbers": ({"s.csv": CSV.replace("0.5", "1e400").encode()}, "the score '1e400' is not a finite number"),
     "a gap": ({"s.csv": CSV.replace(",0.5\n", ",\n").encode()}, "drop-topic"),
     "thousands of columns": ({"s.csv": MANY_COLUMNS}, "9997 more"),
 }
-
-
-def open_page():
-    code = "from metaeval.app import your_scores\nyour_scores.show()"
-    return AppTest.from_string(code, default_timeout=60).run()
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +140,7 @@ ADDRESSES = [
     {"page": "../../etc/passwd", "items": "1 " * 100_000, "classes": "," * 100_000, "constant": "-1"},
     {"page": "Closeness", "items": "-1 nan \x00", "matrix": "/" * 1000},
     {"page": "Two runs", "first": "1 2 /", "how": "", "runs": PICTURE, "turn": "CEM_ORD"},
+    {"page": "Two runs", "first": "3 1 / 0 4", "second": "2 2 / 0 4", "runs": f"<img src=x onerror=1>, {PICTURE}"},
     {"page": "Two distributions", "gold": "1e308 1e308", "p": "inf", "scale": "," * 100, "surface": "none"},
     {"page": "Two distributions", "gold": TINY, "p": TINY, "q": "1 1e-320", "estimates": "<b>, <b>"},
     {"page": "Your scores", "question": "power", "sent": "/etc/passwd", "data_set": "../x", "folder": "/"},
@@ -181,6 +158,9 @@ def test_a_hostile_address_is_at_most_a_sentence(address):
     question = {**QUESTIONS, "Your scores": "Your scores"}.get(address["page"], QUESTIONS["Two runs"])
     assert page.title[0].value.startswith(question)
     assert not any("](http" in text.value for text in page.markdown)
+    bodies = " ".join(block.proto.body for block in page.get("html"))
+    assert "<img" not in bodies
+    assert ("&lt;img" in bodies) == ("<img" in address.get("runs", ""))
 
 
 VISITED = """
@@ -215,8 +195,7 @@ def test_ctrl_c_leaves_one_line_and_nothing_else_and_strangers_are_refused(tmp_p
     assert list(temporary.iterdir())
     server.send_signal(signal.SIGINT)
     out, err = server.communicate(timeout=60)
-    assert server.returncode == 0
-    assert (out, err) == ("", "")
+    assert (server.returncode, out, err) == (0, "", "")
     left = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     caches = (home / ".cache" / "metaeval", home / ".cache" / "matplotlib")  # code that was compiled, and fonts, stay
     assert [path for path in left if not any(cache in path.parents for cache in caches)] == []

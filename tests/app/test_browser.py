@@ -8,11 +8,6 @@ from tests.app.serve import find_barriers, running_app
 
 pytest.importorskip("streamlit")
 sync_api = pytest.importorskip("playwright.sync_api", reason="the browser extra is not installed")
-QUESTIONS = {
-    "Two runs": "Which system is better?",
-    "Two distributions": "Which estimate is better?",
-    "Closeness": "Which mistake is smaller?",
-}
 PATIENCE = 600_000
 """Milliseconds after which nothing is to come any more: what is waited for is a page, however busy the machine is."""
 DESK, TABLET, PHONE = ({"width": width, "height": 900} for width in (1280, 768, 390))
@@ -50,22 +45,8 @@ def page(browser, address):
     assert {one for one in asked if one} == {"127.0.0.1"}
 
 
-def wait_until_drawn(page):
-    """Wait until the server has sent the whole page."""
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-
-
-def fit(page, size):
-    """Wait until the page, and every table in its place, is no wider than a window of this size."""
-    page.set_viewport_size(size)
-    page.wait_for_function(
-        "[document.documentElement, ...document.querySelectorAll('.me-wide')]"
-        ".every(part => part.scrollWidth - part.clientWidth <= 1)"
-    )
-
-
 def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough_at_every_width(page):
-    page.get_by_role("heading", name=QUESTIONS["Two runs"], level=1).wait_for()
+    page.get_by_role("heading", name="Which system is better?", level=1).wait_for()
     page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
     page.get_by_text("Type the numbers").click()
     field = page.get_by_role("textbox", name="First run")
@@ -77,7 +58,11 @@ def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough_at_every_width(p
         page.keyboard.press("Control+Enter")
         page.wait_for_function("typed => new URLSearchParams(location.search).get('first') === typed", arg=typed)
         page.get_by_text("a tie: 27 of 27" if typed == "2 2 / 0 4" else "A: 26 of 27").wait_for()
-        fit(page, size)
+        page.set_viewport_size(size)
+        page.wait_for_function(  # until the page, and every table in its place, is no wider than the window
+            "[document.documentElement, ...document.querySelectorAll('.me-wide')]"
+            ".every(part => part.scrollWidth - part.clientWidth <= 1)"
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LATER)])
@@ -86,10 +71,10 @@ def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme
     context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     opened = context.new_page()
-    for name in QUESTIONS:
-        opened.goto(f"{address}/?page={name.replace(' ', '+')}")
+    for name in ("Two+runs", "Two+distributions", "Closeness"):
+        opened.goto(f"{address}/?page={name}")
         opened.get_by_role("radio", name="a tie").click()
         opened.get_by_role("table").first.wait_for()
-        wait_until_drawn(opened)
+        opened.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
         assert find_barriers(opened) == ""
     context.close()

@@ -1,5 +1,6 @@
 """Every measure against an independent package, or its definition in loops over items; against print; and the fewest moves."""
 
+import functools
 import itertools
 import math
 
@@ -10,14 +11,19 @@ import scipy.stats
 
 import metaeval
 from metaeval.measures import fewest_moves, moves
-from metaeval.measures.quantification import distance_weighted_squares, order_aware_divergence
+from metaeval.measures.ordinal import OCI
+from metaeval.measures.properties import all_matrices
+from metaeval.measures.quantification import distance_weighted_squares
 from metaeval.measures.registry import is_shipped
 
 
-def random_counts(n_classes, how_many=12):
+def matrices(n_classes, how_many=12):
+    """Random confusion matrices, perfect runs over the same gold, and constant runs."""
     rng = np.random.default_rng((7, n_classes))
     shares = rng.dirichlet(np.full(n_classes**2, 0.4), size=how_many)
-    return rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
+    random = rng.multinomial(rng.integers(2, 60, size=how_many), shares).reshape(-1, n_classes, n_classes)
+    constant = np.eye(n_classes, dtype=int)[:, None] * 2 * np.arange(n_classes)[:, None]
+    return [*random, *(np.diag(counts.sum(axis=1)) for counts in random), *constant]
 
 
 def labels_of(counts):
@@ -149,6 +155,35 @@ def closeness(scale, ties, flat=False):
     return oracle
 
 
+@functools.cache
+def monotone_paths(n_classes, start=(0, 0)):
+    """Every path from an entry to the last one with steps down, to the right, or both."""
+    if start == (n_classes - 1, n_classes - 1):
+        return [[start]]
+    steps = ((start[0] + down, start[1] + right) for down, right in ((1, 1), (1, 0), (0, 1)))
+    return [[start, *rest] for step in steps if max(step) < n_classes for rest in monotone_paths(n_classes, step)]
+
+
+def cost(counts, path, beta, gamma, whole=None, unit=1):
+    """Eq. 7 of Cardoso and Sousa 2011 for one path, where distance is in that unit; Eq. 6 when `whole` is N."""
+    if whole is None:
+        gold, predicted = labels_of(counts)
+        apart = np.abs(gold - predicted)
+        whole = len(gold) + (apart.max() if gamma == math.inf else np.sum(apart**gamma) ** (1 / gamma))
+    deviation = sum(counts[g, p] * (abs(g - p) / unit) ** gamma for g, p in path if counts[g, p]) if beta else 0
+    return 1 - sum(counts[entry] for entry in path) / whole + beta * deviation
+
+
+def cheapest_path(beta, gamma, absolute=False):
+    def oracle(gold, predicted, n_classes):
+        counts = np.zeros((n_classes, n_classes), dtype=int)
+        np.add.at(counts, (gold, predicted), 1)
+        price, unit = (beta, 1) if absolute else (beta / len(gold), n_classes - 1)
+        return min(cost(counts, path, price, gamma, unit=unit) for path in monotone_paths(n_classes))
+
+    return oracle
+
+
 CLASSIFICATION = {
     "MAE_mu": sklearn("mean_absolute_error"),
     "MAE_M": macro_error,
@@ -177,8 +212,14 @@ CLASSIFICATION = {
         f"CEM(scale={scale}, ties={ties}, flat={flat})": closeness(scale, ties, flat)
         for scale, ties, flat in itertools.product(CLOSER, ("half", "all"), (False, True))
     },
+    "OCI": cheapest_path(0.75, 1),
+    **{
+        f"OCI(beta={beta}, gamma={gamma}, absolute={absolute})": cheapest_path(beta, gamma, absolute)
+        for beta, gamma, absolute in itertools.product((0.02, 0.5, 3), (1, 1.5, math.inf), (False, True))
+    },
     "Pearson": scipy_stats("pearsonr"),
     "R_s": scipy_stats("spearmanr"),
+    "R_s(constant=1)": lambda *labels: np.nan_to_num(scipy_stats("spearmanr")(*labels), nan=1),
     "tau_b": scipy_stats("kendalltau"),
     "tau_a": kendall_a,
     **{f"Reliability_Sensitivity(part={part})": above_alike(part) for part in ("reliability", "sensitivity", "both")},
@@ -195,7 +236,7 @@ CLASSIFICATION = {
 def test_measures_of_classification_agree_with_their_oracles(name):
     measure = metaeval.measure(name)
     for n_classes in (2, 3, 5):
-        for counts in random_counts(n_classes):
+        for counts in matrices(n_classes):
             expected = CLASSIFICATION[name](*labels_of(counts), n_classes)
             value, undefined = measure.evaluate(counts)
             assert undefined == np.isnan(expected)
@@ -248,39 +289,44 @@ def test_measures_of_quantification_agree_with_their_oracles(name, oracle):
 
 def test_every_shipped_measure_has_an_oracle():
     compared = {name.partition("(")[0] for name in [*CLASSIFICATION, *(name for name, _ in QUANTIFICATION)]}
-    assert {one.name for one in metaeval.measures.measures() if is_shipped(one)} - compared == {"OCI"}  # its own file
+    assert {one.name for one in metaeval.measures.measures() if is_shipped(one)} == compared
 
 
 def test_the_worked_examples_of_lq_2021_come_out():
-    """Section 3; those of other papers are compared by the experiments."""
-    one, other = ((np.array(p), np.full(4, 0.25)) for p in ([0.25, 0.35, 0.15, 0.25], [0.25, 0.25, 0.35, 0.15]))
-    np.testing.assert_allclose(distance_weighted_squares(*one), [0.03, 0.01, 0.01, 0.03])
-    np.testing.assert_allclose(distance_weighted_squares(*other), [0.05, 0.03, 0.01, 0.01])
-    assert [order_aware_divergence(*one), order_aware_divergence(*other)] == pytest.approx([0.020, 0.025])
-    assert score("NMD", *one) == pytest.approx(score("NMD", *other))
+    """Section 3, whose OD stands in the documentation; examples of other papers are compared by the experiments."""
+    for shares, printed in (
+        ([0.25, 0.35, 0.15, 0.25], [0.03, 0.01, 0.01, 0.03]),
+        ([0.25, 0.25, 0.35, 0.15], [0.05, 0.03, 0.01, 0.01]),
+    ):
+        np.testing.assert_allclose(distance_weighted_squares(np.array(shares), np.full(4, 0.25)), printed)
     # Above 1, whatever its name.
     assert score("RNOD", np.eye(5)[0], np.array([0, 0.98, 0, 0.01, 0.01])) == pytest.approx(1.0329, abs=5e-5)
-    estimated, gold = np.array([1.0, 0, 0]), np.array([0.0, 0.5, 0.5])  # averages are over the support of the gold
-    assert order_aware_divergence(estimated, gold) == pytest.approx((1.25 + 2.25) / 2)
-    assert order_aware_divergence(gold, estimated) == pytest.approx(0.25 + 0.5)
 
 
-def test_kappa_is_zero_for_a_constant_run_takes_any_penalties_and_large_topics_lose_no_precision():
-    for gold, always in itertools.product(([3, 4, 5], [0, 7, 1], [1, 0, 1]), range(3)):
-        counts = np.zeros((3, 3))
-        counts[:, always] = gold
-        assert metaeval.measure("kappa").score(counts) == pytest.approx(0, abs=1e-15)
-        value, undefined = metaeval.measure("R_s").evaluate(counts)  # its score for a constant run may be stated
-        assert score("R_s(constant=1)", counts) == (1 if undefined else value)
-    for name in ("Pearson", "R_s", "tau_b"):
-        assert score(name, [[0, 10**7, 0], [0, 0, 10**7], [0, 0, 0]]) == pytest.approx(1.0, abs=1e-12)
+def test_the_ordinal_index_of_a_single_item_is_that_of_section_3_2_and_beta_may_differ():
+    for distance, beta in itertools.product(range(8), [0, 0.05, 0.25, 0.5, 2]):
+        counts = np.zeros((8, 8))
+        counts[0, distance] = 1
+        assert OCI(counts, beta=beta, absolute=True) == pytest.approx(min(1, 1 - 1 / (1 + distance) + beta * distance))
+    counts, betas = np.array(matrices(4)[:3]), np.array([0.1, 0.5, 0.9])
+    each = [float(OCI(one, beta=beta)) for one, beta in zip(counts, betas, strict=True)]
+    np.testing.assert_array_equal(OCI(counts, beta=betas), each)
+    np.testing.assert_array_equal(OCI(counts[0], beta=betas), [OCI(counts[0], beta=beta) for beta in betas])
+
+
+@pytest.mark.parametrize("name", ["Pearson", "R_s", "tau_b"])
+def test_large_topics_lose_no_precision(name):
+    assert score(name, [[0, 10**7, 0], [0, 0, 10**7], [0, 0, 0]]) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [[[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 5], [2, 0, 1], [9, 3, 0]]])
+def test_kappa_takes_any_penalties(weights):
     kappa = metaeval.measures.agreement.kappa
-    counts = random_counts(3, 5)[0]
-    for weights in ([[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 5], [2, 0, 1], [9, 3, 0]]):
-        gold, predicted = labels_of(counts)
-        by_chance = np.mean([weights[g][p] for g, p in itertools.product(gold, predicted)])
-        observed = np.mean([weights[g][p] for g, p in zip(gold, predicted, strict=True)])
-        assert kappa(counts, weights=weights) == pytest.approx(1 - observed / by_chance)
+    counts = matrices(3)[0]
+    gold, predicted = labels_of(counts)
+    by_chance = np.mean([weights[g][p] for g, p in itertools.product(gold, predicted)])
+    observed = np.mean([weights[g][p] for g, p in zip(gold, predicted, strict=True)])
+    assert kappa(counts, weights=weights) == pytest.approx(1 - observed / by_chance)
     with pytest.raises(metaeval.MeasureError, match="shape"):
         kappa(counts, weights=[[0, 1], [1, 0]])
 
@@ -307,18 +353,9 @@ def test_parameters_that_mean_nothing_are_refused(text):
         metaeval.measure(text).score([[1, 2], [3, 4]])
 
 
-RNG = np.random.default_rng(3)
-
-
-def all_runs(gold, n_classes):
-    """Every confusion matrix over a gold, by brute force."""
-    ways = ([np.bincount(way, minlength=n_classes) for way in itertools.combinations_with_replacement(range(n_classes), n)]
-            for n in gold)  # fmt: skip
-    return np.array([np.stack(chosen) for chosen in itertools.product(*ways)])
-
-
 def fewest_by_enumeration(measure, first, second):
-    runs = all_runs(first.sum(axis=1), len(first))
+    runs = all_matrices(first.sum(), len(first))
+    runs = runs[(runs.sum(axis=2) == first.sum(axis=1)).all(axis=1)]  # every run over this gold
     scores = measure.sign * measure.evaluate(runs)[0]
     base = measure.sign * measure.evaluate(np.stack([first, second]))[0]
     ordered = (first, second) if base[0] > base[1] else (second, first)  # winner and loser
@@ -327,20 +364,12 @@ def fewest_by_enumeration(measure, first, second):
     return min(k + n for k, n in steps if scores[away[0] == k].min() < scores[away[1] == n].max() - 1e-9)
 
 
-def move_items(moves, first, second):
-    runs = np.array([first, second])
-    for move in moves:
-        runs[move.run, move.gold, move.before] -= 1
-        runs[move.run, move.gold, move.after] += 1
-    return runs
-
-
 @pytest.mark.parametrize("name", ["Accuracy", "MAE_mu", "CEM_ORD", "kappa", "F1_M"])
 def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, monkeypatch):
-    measure, tried = metaeval.measure(name), 0
+    measure, rng, tried = metaeval.measure(name), np.random.default_rng(3), 0
     while tried < 6:
-        gold = RNG.multinomial(6, [0.4, 0.4, 0.2])
-        first, second = (np.stack([RNG.multinomial(n, RNG.dirichlet(np.ones(3))) for n in gold]) for _ in range(2))
+        gold = rng.multinomial(6, [0.4, 0.4, 0.2])
+        first, second = (np.stack([rng.multinomial(n, rng.dirichlet(np.ones(3))) for n in gold]) for _ in range(2))
         scores = measure.evaluate(np.stack([first, second]))[0]
         if abs(scores[0] - scores[1]) < 1e-6:
             continue
@@ -353,5 +382,8 @@ def test_the_fewest_moves_are_those_of_enumeration_and_turn_the_verdict(name, mo
         narrow = fewest_moves(measure, first, second)
         assert narrow.at_least <= len(found.moves) <= len(narrow.moves)
         for one in (found, narrow):
-            turned = measure.sign * measure.evaluate(move_items(one.moves, first, second))[0]
+            runs = np.array([first, second])
+            for move in one.moves:
+                runs[move.run, move.gold, [move.before, move.after]] += [-1, 1]
+            turned = measure.sign * measure.evaluate(runs)[0]
             assert one.difference * (turned[0] - turned[1]) < 0
