@@ -147,10 +147,7 @@ class RunRanks(Result):
         rows = self.take_rows(measure).set_index("run")
         low, high = rows["low"].astype(str), rows["high"].astype(str)
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
-        legend = (
-            "May be: the rank set of a run, the ranks that claims about all pairs of runs leave it. Letters rest on the same "
-            f"claims: {LETTERS}."
-        )
+        legend = f"May be: the rank set of a run, by claims about all pairs. Letters, by the same claims: {LETTERS}."
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
@@ -158,7 +155,8 @@ class RunRanks(Result):
         bold["mean"] = np.where(rows["near_first"], "bold", "")
         return Table(
             pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
-            f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}.", self.signature,
+            f"Runs by {measure}. May be: ranks by {self.test} of all pairs at α = {self.alpha:g}; the answer compares with the "
+            "best alone.", self.signature,
             marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
             marked=self.explain_best("Bold, may be the best"),
         )  # fmt: skip

@@ -57,7 +57,7 @@ RULES = {
     "splits of the same topics, and says nothing of others.",
     "power": "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
     "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0. More is called right "
-    "only where the reference is better than chance at confirming it or, without one, the measure ranks runs like another.",
+    "only where the reference is better than chance at confirming it.",
     "contradictions": "Two measures contradict each other on a pair of runs where both find it significantly different, by the "
     "same test as for power, the one in favour of one run and the other in favour of the other.",
     "formula": "A property fails with one counterexample; it stands where none was found among the cases tried.",
@@ -252,8 +252,9 @@ def judge_reference(facts: Facts) -> Finding | None:
         sentence = f"Has no significant difference in common with {reference}"
     elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
     numbers = f"{wrong:,} of the {decided:,} that both find; {elsewhere}" if decided else ""
-    outcome: Outcome = "holds" if word in (CONTRADICTED, TOLD) else "cannot tell"
-    return Finding("reference", sentence, numbers, f"{facts.title}: {sentence[0].lower()}{sentence[1:]}.", outcome)
+    outcome: Outcome = "holds" if word == TOLD else "does not hold" if word == CONTRADICTED else "cannot tell"
+    claim = f"Significant differences by {facts.title} are right more often than chance, by {reference}."
+    return Finding("reference", sentence, numbers, claim, outcome)
 
 
 def judge_similarity(facts: Facts) -> Finding | None:
@@ -274,11 +275,13 @@ def judge_similarity(facts: Facts) -> Finding | None:
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {title}"),
         (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
-        (outcome == "does not hold", f"{nearest}, but the rankings of runs are not alike"),
+        (outcome == "does not hold", f"{nearest}, but on these topics the rankings of runs are not alike"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    if same:
-        numbers = f"{mean} 1.00"
+    numbers = f"{mean} 1.00" if same else numbers
+    if not same and outcome == "does not hold" and (halves := list_results(facts.studies, "consistency")):
+        own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
+        numbers += f"; between halves of the topics {facts.title} has {own:.2f} with itself"
     if opposite:
         against = f"{mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)}"
         if is_alike(near):
@@ -310,7 +313,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     splits = list_results(facts.studies, "consistency", "small_consistency")
     net = float(rate_consistency(splits)[find_position(splits[0], facts.measure)])
     word, rest = grade(net), facts.others["consistency"]
-    whom = facts.name() if abs(net) > 1 - _SLACK or len(rest) == 1 else "most measures"
+    whom = facts.name() if abs(net) > 1 - _SLACK or len(rest) == 1 else "others on balance"
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
     low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
@@ -335,7 +338,7 @@ def judge_power(facts: Facts) -> Finding | None:
         "both": "is in the middle by how many differences it finds",
     }.get(word, f"finds {word} differences than {whom}")
     sentence = f"{claim[0].upper()}{claim[1:]} {test}" if word else f"Whether it {claim} {test} cannot be told"
-    if word == "more" and not is_backed(facts):
+    if word == "more" and not ("decided" in facts.frame and is_backed(facts)):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
     numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
@@ -379,7 +382,8 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     assumed = facts.say_assumed(*map(str, found.index))
     numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}{assumed}"
     claim = f"{facts.title} contradicts {', '.join(named)}."
-    return Finding("contradictions", f"Contradicts {name_some(named, len(counts))}", numbers, claim, "holds")
+    test = list_results(facts.studies, "power")[0].test
+    return Finding("contradictions", f"Contradicts {name_some(named, len(counts))} by {test}", numbers, claim, "holds")
 
 
 def _describe_pairs(facts: Facts, other: str) -> str:
@@ -526,7 +530,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     respecting = [each for each, check in order.items() if check is not None and check.holds]
     n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0).reindex(rest.index, fill_value=False)
-    respects = name in respecting and any(ignores_order(order[other]) for other in rest.index[tied])
+    respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         denied = second.others.loc[rest.index[tied]]
@@ -542,14 +546,14 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (alike and more, f"Ranks runs like {title} and finds more differences"),
         (alike and opposed.any(),
          f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''}"),
-        (alike, f"Ranks runs like {title}: no reason to prefer it"),
-        (near.tau_high < ALIKE and near.tau_low <= 0 and noise,
-         "Looks like noise: finds no differences, resembles no other measure"),
-        (near.tau_high < ALIKE and near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
-        (near.tau_high < ALIKE and contradicted == n > 1,
-         f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
-        (near.tau_high < ALIKE, f"Ranks runs unlike {facts.name()}{', and contradicts most' * (2 * contradicted > n > 2)}"),
-        (True, f"Undecided: these topics do not tell whether it ranks like {title}"),
+        (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
+        (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
+        (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
+        (near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
+        (contradicted == n == 2, f"Ranks runs unlike {facts.name()}, and contradicts both"),
+        (contradicted == n > 2, f"Ranks runs unlike {facts.name()}, and contradicts them all"),
+        (2 * contradicted > n > 2, f"Ranks runs unlike {facts.name()}, and contradicts most"),
+        (True, f"Ranks runs unlike {facts.name()} on these topics"),
     )  # fmt: skip
 
 

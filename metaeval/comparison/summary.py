@@ -83,7 +83,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     if comparison.lacks_intervals:
         caption += ". There are no intervals: all this may be chance."
     else:
-        caption += ". In brackets: 95 % intervals over topics; those of τ are wider the more measures are compared."
+        caption += ". In brackets: 95 % intervals over topics, wider the more measures are compared."
     phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
     legend = " ".join(meaning for word, meaning in MEANINGS.items() if word in phrases)
     return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)

@@ -74,14 +74,14 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
 def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
     more, fewer = (judge({"mine": a, "AP": b}, n_topics=400)[0] for a, b in ((0.3, 0.5), (0.6, 0.3)))
     assert more.verdict().startswith("mine: ranks runs like AP and finds more differences.")
-    assert deny(more, fewer).verdict().startswith("mine: ranks runs like AP: no reason to prefer it.")
+    assert deny(more, fewer).verdict().startswith("mine: ranks runs like AP: these data show no reason to prefer it.")
 
 
 def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
     """The contradicted ones are the farthest of 13, and only 8 of the others are shown."""
     noise = {"mine": 0.2, "odd": 0.2, "even": 0.3, **{f"like {number}": 0.2 for number in range(10)}}
     result, found = judge(noise, turned=("odd", "even"))
-    assert found["contradictions"].sentence == "Contradicts odd and even"
+    assert found["contradictions"].sentence == "Contradicts odd and even by bootstrap-t"
     mine, odd = (result.collections[0].power.means[:, k] for k in range(2))
     better, worse = re.search(r"; on one of them, (r\d+) is better than (r\d+) by mine, worse by odd$",
                               found["contradictions"].numbers).groups()  # fmt: skip
