@@ -212,10 +212,9 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     mine = [word for i, j, word in pairs if m in (i, j)]
     whom = above if behind == n else below if ahead == n else "most measures"
     better = f"{format_count(behind, 'measure')} {'is' if behind == 1 else 'are'} clearly better"
-    all_below = (result.high < result.chance).all()
     headline = _find_first(
         (not low <= high, ""),
-        (n and all_below, f"Every measure disagrees with {reference}: is its direction right?"),
+        (n and all(result.high < result.chance), f"Every measure disagrees with {reference}: is its direction right?"),
         (high < result.chance, f"Ranks runs opposite to {reference}: is the direction right?"),
         (low <= result.chance, f"Not shown to agree with {reference} better than chance"),
         (not n, f"Agrees with {reference} better than chance"),
