@@ -97,18 +97,21 @@ def find_sentinel(scores: FloatArray) -> float | None:
     """Return a number that may stand for no score: −1, −9, … in at most a fifth of the cells, where no other is below 0."""
     finite = scores[np.isfinite(scores)]
     lowest = finite.min(initial=np.inf)
-    others = np.unique(finite[finite > lowest])
-    rare = np.count_nonzero(finite == lowest) <= finite.size / 5
-    found = lowest in SENTINELS and rare and len(others) >= FEWEST_OTHERS and others[0] >= 0
-    return float(lowest) if found else None
+    if lowest not in SENTINELS:  # as in nearly every file, whose scores need no sorting
+        return None
+    others, n = np.unique(finite[finite > lowest]), np.count_nonzero(finite == lowest)
+    return float(lowest) if n <= finite.size / 5 and len(others) >= FEWEST_OTHERS and others[0] >= 0 else None
 
 
 def find_two_scales(scores: FloatArray, axis: int) -> tuple[int, int] | None:
     """Return a place on an axis with fractions up to 1, and one of the others, if all of them have scores above 10."""
     rows = np.nan_to_num(np.moveaxis(scores, axis, 0)).reshape(scores.shape[axis], -1)
-    small = (rows.max(axis=1) <= 1) & (rows % 1 > 0).any(axis=1)
-    mixed = small.any() and not small.all() and scores.size >= 4 * FEWEST_OTHERS
-    return (int(small.argmax()), int(small.argmin())) if mixed and rows[~small].max(axis=1).min() > 10 else None
+    largest = rows.max(axis=1)
+    small = largest <= 1
+    if scores.size < 4 * FEWEST_OTHERS or not small.any() or not (largest > 10).any():
+        return None
+    small[small] = (rows[small] % 1 > 0).any(axis=1)
+    return (int(small.argmax()), int(small.argmin())) if small.any() and largest[~small].min() > 10 else None
 
 
 def check_shape(values: npt.ArrayLike) -> FloatArray:
