@@ -17,6 +17,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table
 from metaeval.stats.arrays import Scaled
@@ -50,8 +51,7 @@ class Coverage(MeasureRows):
         covers = f"{best['measure']} covers the reference set best"
         if not best["reference"]:
             covers = f"Of the measures outside the reference set, {best['measure']} covers it best"
-        interval = "" if np.isnan(best["low"]) else f" [{best['low']:.2f}, {best['high']:.2f}]"
-        sentence = f"{covers} (coverage {best['coverage']:.2f}{interval})"
+        sentence = f"{covers} (coverage {best['coverage']:.2f}{bracket_ends(best['low'], best['high'])})"
         if len(rivals) == 1 or self.differences.empty:
             return f"{sentence}."
         return f"{sentence}, clearly better than {len(below) or 'none'} of the {len(rivals) - 1} others."

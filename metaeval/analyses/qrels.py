@@ -19,6 +19,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.retrieval import parse_measure, score_rankings
+from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
@@ -67,7 +68,7 @@ class QrelsComparison(Result):
             return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
-        interval = "" if np.isnan(best["low"]) else f" [{best['low']:.2f}, {best['high']:.2f}]"
+        interval = bracket_ends(best["low"], best["high"])
         ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f}{interval})"
         decided = format_count(int(best[["kept", "reversed", "lost"]].sum()), "conclusion")
         return f"{ranks}; of {decided} it reverses {best['reversed']} and loses {best['lost']}, and finds {best['new']} new."

@@ -30,7 +30,7 @@ from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults, find_once, find_position, list_results
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.properties import PropertyCheck
-from metaeval.show.cells import NOTHING
+from metaeval.show.cells import NOTHING, bracket_ends
 from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, interval_of_pairs
 
 Outcome = Literal["holds", "does not hold", "cannot tell"]
@@ -268,7 +268,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
     place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(outcome, "")
-    ends = _format_ends(near.tau_low, near.tau_high)
+    ends = bracket_ends(near.tau_low, near.tau_high)
     numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place or f', on both sides of {ALIKE:g}' * bool(ends)}"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
@@ -282,7 +282,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.title} has {own:.2f} with itself"
     if opposite:
-        against = f"{mean} {far.tau:.2f}{_format_ends(far.tau_low, far.tau_high)}"
+        against = f"{mean} {far.tau:.2f}{bracket_ends(far.tau_low, far.tau_high)}"
         if is_alike(near):
             sentence, numbers = f"{sentence}, but opposite to {facts.titles[str(far.name)]}", f"{numbers}; {against}"
         elif len(rest) > 1:
@@ -615,10 +615,6 @@ def _say_too_few(comparison: ComparisonResults) -> str:
     if min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS:
         return f"Too few runs to judge: at least {FEWEST_RUNS} are needed"
     return f"Too few topics to judge: at least {FEWEST_TOPICS} are needed"
-
-
-def _format_ends(low: float, high: float) -> str:
-    return f" [{low:.2f}, {high:.2f}]" if low <= high else ""
 
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:

@@ -42,6 +42,11 @@ def format_cell(value: object, digits: int = 3, *, powers: bool = False) -> str:
     return str(value)
 
 
+def bracket_ends(low: float, high: float) -> str:
+    """Return an interval as it stands behind a number in a sentence; nothing where there is none."""
+    return f" [{low:.2f}, {high:.2f}]" if low <= high else ""
+
+
 def wrap_text(text: str, width: int) -> list[str]:
     """Return text as lines of at most so many columns of a terminal, broken between words.
 
