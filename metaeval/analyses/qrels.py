@@ -23,8 +23,9 @@ from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.table import Table
 from metaeval.stats.agreement import parse_statistic
-from metaeval.stats.pair_tests import all_pairs_test, simultaneous_reach
-from metaeval.stats.significant_counts import count_conclusions, name_flips, trials_needed
+from metaeval.stats.pair_tests import all_pairs_test
+from metaeval.stats.run_means import compare_at_same_level
+from metaeval.stats.significant_counts import count_changes, name_flips, trials_needed
 from metaeval.stats.streams import stream_key
 
 COUNTS = ("kept", "reversed", "new", "lost", "clear")
@@ -219,17 +220,10 @@ def list_flips(
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
     key = stream_key(seed, scores.collection, "discriminative_power")  # the same trials, and p-values, as there
     result = all_pairs_test(values, test="bootstrap-t", n_permutations=n_permutations, key=key, n_jobs=n_jobs)
-    # With other trials the critical value would be that of another share of trials: α, give or take its binomial error.
-    step = np.sqrt(alpha * (1 - alpha) / n_permutations)
-    levels = (alpha, alpha + step, alpha - step)
-    reach, *moved = (simultaneous_reach(result, level) for level in levels)
     first, second = np.triu_indices(len(scores.runs), 1)
     means, n_sets = values.mean(axis=1).T, len(scores.measures)
     gaps = means[:, first] - means[:, second]
-    verdicts, more, fewer = (np.where(result.p[:n_sets] <= level, np.sign(gaps[:n_sets]), 0) for level in levels)
-    counts = count_conclusions(verdicts[1:], verdicts[0])
-    by_reference = count_conclusions(verdicts[1:], more[0]) - count_conclusions(verdicts[1:], fewer[0])
-    by_judges = count_conclusions(more[1:], verdicts[0]) - count_conclusions(fewer[1:], verdicts[0])
+    verdicts, reach, counts, errors = count_changes(result, gaps, n_permutations, alpha)
     kinds = name_flips(verdicts[:1], verdicts[1:])
     judge, pair = np.nonzero(kinds != "")
     people, its_own = verdicts[0, pair], verdicts[1 + judge, pair]
@@ -243,11 +237,7 @@ def list_flips(
         middle, wide = ahead * gaps[place, pair], reach[place, pair]
         flips = flips.assign(**{name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide})
     flips["clear"] = np.abs(flips["change"]) > wide
-    number, most, least = (
-        np.bincount(judge[np.abs(middle) > each[place, pair]], minlength=n_sets - 1) for each in (reach, *moved)
-    )
-    errors = np.column_stack([np.hypot(by_reference, by_judges), most - least]) / 2
-    return flips, np.column_stack([counts, number]), errors
+    return flips, counts, errors
 
 
 def _remark(judged: JudgedRuns, favours: pd.DataFrame, measure: Measure, cutoff: int | None) -> Iterator[str]:
@@ -288,11 +278,9 @@ def _remark(judged: JudgedRuns, favours: pd.DataFrame, measure: Measure, cutoff:
 def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
     """Does a judge favour runs made with its own model, more than other runs to which the reference gives the same score?
 
-    `at_same_score` is how far its runs lie above the line of least squares from the reference's means to the judge's, with
-    Student's intervals over runs, by how far the others are from that line, which hold together (Bonferroni).
+    `at_same_score` is how far its runs lie above the line of the others (`compare_at_same_level`), with intervals that hold
+    together (Bonferroni).
     """
-    from scipy.special import stdtrit
-
     models, judges = sorted(set(family.values())), [str(measure) for measure in scores.measures[1:]]
     of_run = np.array([family.get(run, "") for run in scores.runs])
     reference, *means = (scores.values * find_signs(scores.measures)).mean(axis=1).T
@@ -308,13 +296,7 @@ def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -
         if problem:
             raise MetaevalError(problem)
         for judge, name, scored in zip(judges, names, means, strict=True):
-            x, y = (each[~own] - each[~own].mean() for each in (reference, scored))
-            lead, its_lead = (each[own].mean() - each[~own].mean() for each in (reference, scored))
-            squares, freedom = float(x @ x) if x @ x >= 1e-12 else np.nan, max(len(x) - 2, 0) or np.nan
-            slope = float(x @ y) / squares
-            gap, spread = float(its_lead - slope * lead), ((y - slope * x) ** 2).sum() / freedom
-            error = np.sqrt(spread * (1 / own.sum() + 1 / len(x) + lead**2 / squares))
-            reach = float(stdtrit(freedom, level) * error)
+            gap, reach = compare_at_same_level(reference, scored, own, level)
             rows.append((judge, model, int(own.sum()), part in name, gap, gap - reach, gap + reach))
     columns = ["at_same_score", "at_same_score_low", "at_same_score_high"]
     return pd.DataFrame(rows, columns=["judge", "model", "runs", "own", *columns])

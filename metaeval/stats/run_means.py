@@ -78,6 +78,25 @@ def interval_of_tasks(
     return middle - reach, middle + reach
 
 
+def compare_at_same_level(
+    reference: FloatArray, means: FloatArray, some: npt.NDArray[np.bool_], level: float
+) -> tuple[float, float]:
+    """How far do some runs lie above the line of least squares of the others, from the reference's means to other ones?
+
+    With the reach of Student's interval over runs to either side, whose quantile is `level`, by how far the others are from
+    their line. NaN where the reference's means do not vary, or there are fewer than three other runs.
+    """
+    from scipy.special import stdtrit
+
+    x, y = (each[~some] - each[~some].mean() for each in (reference, means))
+    lead, its_lead = (each[some].mean() - each[~some].mean() for each in (reference, means))
+    squares, freedom = float(x @ x) if x @ x >= 1e-12 else np.nan, max(len(x) - 2, 0) or np.nan
+    slope = float(x @ y) / squares
+    spread = ((y - slope * x) ** 2).sum() / freedom
+    error = np.sqrt(spread * (1 / some.sum() + 1 / len(x) + lead**2 / squares))
+    return float(its_lead - slope * lead), float(stdtrit(freedom, level) * error)
+
+
 def find_best(
     statistics: FloatArray, rows: Callable[[], Iterator[FloatArray]], alpha: float = 0.05
 ) -> npt.NDArray[np.bool_]:

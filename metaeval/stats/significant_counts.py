@@ -31,7 +31,14 @@ from metaeval.stats import intervals
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.arrays import FloatArray, IntArray, divide, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult, WeightedPairs, studentise
+from metaeval.stats.pair_tests import (
+    MAX_T,
+    PairedTest,
+    PairedTestResult,
+    WeightedPairs,
+    simultaneous_reach,
+    studentise,
+)
 from metaeval.stats.parallel import split_work
 from metaeval.stats.resampling import draw_weights
 
@@ -322,6 +329,27 @@ def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndar
     both = conclusions * reference
     counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
     return np.stack([each.sum(axis=1) for each in counted], axis=1)
+
+
+def count_changes(
+    result: PairedTestResult, gaps: FloatArray, n_trials: int, alpha: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return conclusions by a reference and judges, the reach of all intervals, counts of changes, and their errors.
+
+    `gaps` of pairs of runs, shape (2 × judge + 1, pair), are those of the reference, the judges, and of each judge less the
+    reference. Counts, shape (judge, 5), are those of `count_conclusions`, and changes that are significant themselves.
+    """
+    # With other trials the critical value would be that of another share of trials: α, give or take its binomial error.
+    step = np.sqrt(alpha * (1 - alpha) / n_trials)
+    levels, n_sets = (alpha, alpha + step, alpha - step), (len(gaps) + 1) // 2
+    reach, *moved = (simultaneous_reach(result, level) for level in levels)
+    verdicts, more, fewer = (np.where(result.p[:n_sets] <= level, np.sign(gaps[:n_sets]), 0) for level in levels)
+    by_reference = count_conclusions(verdicts[1:], more[0]) - count_conclusions(verdicts[1:], fewer[0])
+    by_judges = count_conclusions(more[1:], verdicts[0]) - count_conclusions(fewer[1:], verdicts[0])
+    changed, sizes = verdicts[1:] != verdicts[0], np.abs(gaps[n_sets:])
+    clear, most, least = ((changed & (sizes > each[n_sets:])).sum(axis=1) for each in (reach, *moved))
+    counts = np.column_stack([count_conclusions(verdicts[1:], verdicts[0]), clear])
+    return verdicts, reach, counts, np.column_stack([np.hypot(by_reference, by_judges), most - least]) / 2
 
 
 def name_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
