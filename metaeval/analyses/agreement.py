@@ -65,6 +65,7 @@ class Agreement(Result):
     results: tuple[StatisticAgreement, ...]
     alpha: float
     confidence: float
+    margin: float
     over: Over = "topics"
     is_noise: bool = False
 
@@ -78,6 +79,12 @@ class Agreement(Result):
         known = [each for each in self.results if each.name == "spa" and np.isfinite(each.low).any()]
         return known[0] if known and np.isnan(self.results[0].low).all() else self.results[0]
 
+    @property
+    def agrees_elsewhere(self) -> np.ndarray:
+        """Whether each measure is better than chance by some statistic, and by its interval where there is one."""
+        least = [np.where(np.isnan(each.low), each.values, each.low) > each.chance for each in self.results]
+        return np.any(least, axis=0)
+
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance."""
         result, reference = self.lead, str(self.reference)
@@ -90,27 +97,33 @@ class Agreement(Result):
         if result.without_signal and not (result.high < result.chance).all():
             best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
+        worse, turned = result.high < result.chance, ~self.agrees_elsewhere
         if len(self.measures) == 1 and result.values[best] < result.chance:
-            other = "lower" if self.measures[best].sign > 0 else "higher"
             value = f"{result.title} {result.values[best]:.2f}"
-            return f"{self.measures[best]} agrees with {reference} less than chance ({value}): is {other} better?"
+            other = "lower" if self.measures[best].sign > 0 else "higher"
+            asked = f": is {other} better?" if turned[best] else ", but not by every statistic."
+            return f"{self.measures[best]} agrees with {reference} less than chance ({value}){asked}"
         if len(self.measures) == 1:
             return f"{most.replace(' best', '')}."
         if np.isnan(result.low[~np.isnan(result.values)]).any():
             return f"{most}; without intervals it is unknown whether others are as good."
-        if (result.high < result.chance).all():
-            return f"Every measure agrees with {reference} less than chance: is its direction right?"
+        if worse.all():
+            asked = ": is its direction right?" if turned.all() else f" by {result.title}, but not by every statistic."
+            return f"Every measure agrees with {reference} less than chance{asked}"
         rivals = int((result.beaten == 0).sum()) - 1
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
         where = " on these runs" if self.over == "topics" else ""
         sentences, names = [f"{most}; {others}{where}."], np.array([str(measure) for measure in self.measures])
-        worse = names[result.high < result.chance].tolist()
         if chancy := names[(result.low <= result.chance) & (result.chance <= result.high)].tolist():
             verb = "is" if len(chancy) == 1 else "are"
             sentences.append(f"{format_list(chancy, 3)} {verb} not shown to be better than chance.")
-        if worse:
+        if asked := names[worse & turned].tolist():
             one, several = "agrees less than chance: is its direction", "agree less than chance: are their directions"
-            sentences.append(f"{format_list(worse, 3)} {several if len(worse) > 1 else one} right?")
+            sentences.append(f"{format_list(asked, 3)} {several if len(asked) > 1 else one} right?")
+        if opposite := names[worse & ~turned].tolist():
+            of_runs = parse_statistic(result.name).of in ("runs", "certainty")
+            verb, how = ("order", f"the runs opposite to {reference}") if of_runs else ("agree", "less than chance")
+            sentences.append(f"{format_list(opposite, 3)} {verb}{'s' * (len(opposite) == 1)} {how}.")
         return " ".join(sentences)
 
     def differences(self) -> pd.DataFrame:
@@ -178,9 +191,11 @@ class Agreement(Result):
             caption = "What half of the annotators reach against the other half."
             tables.append(Table(frames["annotators"].set_index("statistic"), caption, self.signature, at=("all",)))
         if len(rows) > 1 and not np.isnan(first.gap_ends).all():
-            caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
+            known = f"what is known of them (margin: {100 * self.margin:g} % of its range)"
+            caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and {known}."
             pairs = frames["differences"].query("statistic == @first.name").dropna(subset="low")
-            tables.append(tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, index[0]))
+            about = "difference", "difference", caption, self.confidence, self.signature, index[0]
+            tables.append(tabulate_conclusions(pairs, *about))
         return tables
 
     def charts(self) -> Sequence[IntervalChart]:
@@ -314,7 +329,7 @@ def agreement(
     return Agreement(
         collections=tuple(each.collection for each in collections), measures=measures, reference=standard,
         statistics=tuple(each.name for each in asked), results=tuple(pooled), alpha=alpha, confidence=confidence,
-        over=over, is_noise=not any(each.significant.any() for each in by_reference),
+        margin=margin, over=over, is_noise=not any(each.significant.any() for each in by_reference),
         no_interval=_explain_given(asked, [*measures, standard], sides) if intervals else no_interval,
         signature=sign(
             "agreement", collections, reference=standard, statistics=", ".join(each.name for each in asked),
@@ -407,9 +422,9 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
     erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
     if erring:
         remarks.append(
-            "p-values and clusters, which only files have, rest on exchange tests that err too often\n"
-            f"Those of {format_list(erring)} do, for independent errors or where measures favour some runs: "
-            "docs/concepts/agreement.md."
+            # Of files alone, which the first screen does not show.
+            f"\np-values and clusters, in files only, often call one of two equally good measures better by "
+            f"{format_list(erring)}, if errors are independent or measures favour some runs: docs/concepts/agreement.md"
         )
     if intervals:
         remarks.append(
@@ -443,6 +458,6 @@ def _remark_ties(asked: Sequence[Statistic], measures: Sequence[Measure], sides:
     n_topics, most = sum(int(each.known.sum()) for each in sides), np.argsort(-tied, kind="stable")
     counted = [f"{measures[m]} on {tied[m]:,} of {n_topics:,}" for m in most if tied[m]]
     return (
-        f"{format_list(names)} count topics on which a measure ties all runs as 0: {format_list(counted, 3)}\n"
+        f"topics on which a measure ties all runs count as 0 in {format_list(names)}: {format_list(counted, 3)}\n"
         "The topics are those on which the reference orders runs, the same for all measures.",
     )

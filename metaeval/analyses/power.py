@@ -102,9 +102,8 @@ class PowerRows(MeasureRows):
         if known:
             best = str(self.rows["measure"][int(self.rows["significant"].argmax())])
             caption = f"Differences of power, as shares of all pairs: alike are measures within {self.margin:g} of each other."
-            tables.append(
-                tabulate_conclusions(self.differences, "difference", "difference", caption, self.signature, best)
-            )
+            about = "difference", "difference", caption, self.over_topics.confidence, self.signature, best
+            tables.append(tabulate_conclusions(self.differences, *about))
         return tables
 
 

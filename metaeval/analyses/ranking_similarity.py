@@ -98,7 +98,9 @@ class RankingSimilarity(MeasurePairs):
             caption = (
                 f"{level} of {self.heading} on other topics; like: one may replace the other, from {self.margin:g} on."
             )
-            tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
+            tables.append(
+                tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.confidence, self.signature)
+            )
         return tables
 
     def charts(self) -> Sequence[HeatMap]:

@@ -19,14 +19,8 @@ from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.frames import format_csv, to_plain, to_records
 from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
-from metaeval.show.table import (
-    MANY,
-    Level,
-    Table,
-    arrange_pairs,
-    join_latex,
-    sum_up_matrix,
-)
+from metaeval.show.table import MANY, Level, Table, arrange_pairs, join_latex, sum_up_matrix
+from metaeval.stats.intervals import LIKE, NO_BETTER, NO_WORSE
 
 if TYPE_CHECKING:
     from metaeval.show.canvas import Figure, Size
@@ -121,13 +115,13 @@ class Result(ABC):
         return draw_charts(self.charts(), self.signature if signature else None, size=size)
 
     def notes(self, *, short: bool = False) -> list[str]:
-        """Return what a reader has to know about runs and method, for this test; if `short`, the first line of each."""
+        """Return what a reader has to know about runs and method, for this test; if `short`, the first line if it has words."""
         about = [dict(self.signature.settings).get(name, "") for name in ("test", "tau")]
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(*about)), *self.remarks]
         if short:  # a table says in its legend why it has no intervals, which is not printed then
             first = self.no_interval[:1].lower() + self.no_interval[1:]
-            return [*filter(None, [first]), *(note.partition("\n")[0] for note in notes)]
-        return [note.replace("\n", ". ") for note in notes]
+            return [*filter(None, [first, *(note.partition("\n")[0] for note in notes)])]
+        return [note.lstrip("\n").replace("\n", ". ") for note in notes]
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write into a folder NAME.tex of that width, the rows as NAME.csv, and every detail as NAME-DETAIL.csv."""
@@ -276,9 +270,12 @@ def write_ends(low: float, high: float, digits: int = 3) -> str:
 
 
 def tabulate_conclusions(
-    pairs: pd.DataFrame, value: str, heading: str, caption: str, signature: Signature, best: str = ""
+    pairs: pd.DataFrame, value: str, heading: str, caption: str, confidence: float, signature: Signature, best: str = ""
 ) -> Table:
-    """Return a table of what is known of pairs of measures: those with the best one, or else those of the largest value."""
+    """Return a table of what is known of pairs of measures: those with the best one, or else those of the largest value.
+
+    `confidence` is the level of their intervals, which are two-sided.
+    """
     shown = pairs[(pairs["measure_1"] == best) | (pairs["measure_2"] == best)] if best else pairs
     shown = shown.sort_values(value, ascending=False, kind="stable")[:MOST_CONCLUSIONS]
     if len(shown) < len(pairs):
@@ -286,7 +283,10 @@ def tabulate_conclusions(
     ends = list(map(write_ends, shown["low"], shown["high"]))
     columns = {"and": shown["measure_2"], heading: shown[value], "interval": ends, "conclusion": shown["conclusion"]}
     frame = pd.DataFrame(columns).set_index(shown["measure_1"].rename("measure"))
-    return Table(frame, caption, signature, at=("all",))
+    by_margin = [word for word in (LIKE, NO_WORSE, NO_BETTER) if (shown["conclusion"] == word).any()]
+    bounds = f"one-sided {100 * confidence:g} % bounds, which lie inside the intervals shown"
+    legend = f"{', '.join(by_margin).capitalize()}: decided by {bounds}." if by_margin else ""
+    return Table(frame, caption, signature, legend=legend, at=("all",))
 
 
 def tabulate_differences(

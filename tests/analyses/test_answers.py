@@ -82,6 +82,10 @@ AGREEING = {  # columns of measures and people, and what is said
         lambda given: {**given, "turned": -given["sharp"]},
         "sharp agrees best with people … turned agrees less than chance: is its direction right?",
     ),
+    "a measure turned round in its run scores alone": (
+        lambda given: {**given, "mixed": np.where(np.arange(40) < 12, -10, 1) * given["sharp"]},
+        "sharp agrees best with people … mixed orders the runs opposite to people.",
+    ),
     "measures of noise": (
         lambda given: {"one": TWO[..., 0], "two": TWO[..., 1], "people": given["people"]},
         "No measure is shown to agree with people better than chance (pairwise accuracy: BEST SHARE, chance 0.50).",
@@ -115,6 +119,25 @@ def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics
     assert share < 0.5
     sentence = f"one agrees with people less than chance (pairwise accuracy {share:.2f}): is {other} better?"
     assert found.answer() == sentence
+
+
+def test_what_only_files_hold_is_warned_of_beside_them_alone(scores):
+    found = me.agreement(scores, **PEOPLE)
+    assert any(note.startswith("p-values and clusters, in files only") for note in found.to_dict()["notes"])
+    assert not [note for note in found.notes(short=True) if not note or "p-values" in note]
+
+
+def test_conclusions_by_a_margin_say_by_which_bound(scores):
+    """Where the ends shown reach further than the bound that decides."""
+    found = me.agreement(scores, **PEOPLE, margin=0.3)
+    (table,) = [table for table in found.tables() if table.caption.startswith("Differences")]
+    assert "margin: 30 % of its range" in table.caption
+    said = [word for word in ("like", "no worse", "no better") if word in set(table.frame["conclusion"])]
+    assert said
+    assert (
+        table.legend
+        == f"{', '.join(said).capitalize()}: decided by one-sided 95 % bounds, which lie inside the intervals shown."
+    )
 
 
 def test_where_no_measure_is_better_than_another_only_the_best_is_bold(scores):
