@@ -11,9 +11,10 @@ import pandas as pd
 
 import metaeval
 from metaeval.analyses.prepare import Within, check_options
-from metaeval.analyses.result import Result, list_rows, tabulate_differences
+from metaeval.analyses.result import Result, join_names, list_rows, tabulate_differences
 from metaeval.data.annotations import Annotations
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import Chart, IntervalChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
@@ -70,7 +71,7 @@ class AlternativeAnnotatorTest(Result):
     called: ClassVar[Mapping[str, str]] = {"rows": "judges", "people": "annotators"}
 
     def answer(self) -> str:
-        """Say how many judges may replace people, and against how many people the best one wins."""
+        """Say how many judges may replace people, against how many people the best one wins, and whose interval goes below."""
         rows = self.rows.set_index("judge")
         seeing = rows if rows["blind"].all() else rows[~rows["blind"]]
         best, passing = seeing.iloc[int(seeing["omega"].argmax())], rows.index[rows["passes"]].tolist()
@@ -80,7 +81,9 @@ class AlternativeAnnotatorTest(Result):
             who = f"None of {format_count(len(rows), 'judge')} is shown to be fit to replace people{blind}"
         share, low, high = (f"{100 * best[name]:.0f}" for name in ("omega", "omega_low", "omega_high"))
         interval = "" if np.isnan(best["omega_low"]) else f" [{low}, {high}]"
-        return f"{who}. {best.name} wins against {share} % of people{interval}; {100 * PASS:.0f} % are needed."
+        loose = rows.index[rows["passes"] & (rows["omega_low"] < PASS)].tolist()
+        doubt = f", which {join_names(loose)} may miss on other items" if loose else ""
+        return f"{who}. {best.name} wins against {share} % of people{interval}; {100 * PASS:.0f} % are needed{doubt}."
 
     def _write_agreement(self, value: float) -> str:
         """Write a share of equal labels, or a mean number of classes."""
@@ -93,6 +96,7 @@ class AlternativeAnnotatorTest(Result):
         full = rows.drop(columns=["blind", "agrees", "passes_from"]).assign(passes=passes)
         full = full.rename(columns=lambda name: name.replace("rho", "ρ").replace("omega", "ω").replace("_", " "))
         short = full[["ρ", "ω"]].map("{:.2f}".format).assign(passes=passes)
+        short["ω"] += list(map(bracket_ends, full["ω low"], full["ω high"]))
         short.loc["(people)"] = ""
         heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
         short[heading] = list(map(self._write_agreement, [*rows["agrees"], self.people_agree]))
@@ -102,7 +106,8 @@ class AlternativeAnnotatorTest(Result):
         people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
         caption = (
             f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
-            f"agreement {self.agreement}. ω: share of people that a judge wins against; from {PASS:g} on it passes."
+            f"agreement {self.agreement}. ω: share of people that a judge wins against; from {PASS:g} on it passes"
+            f"{', wherever its interval ends' * bool(rows['omega_low'].notna().any())}."
         )
         squared = "The test squares distances, these are means. " * (self.agreement == "squared-error")
         legend = (

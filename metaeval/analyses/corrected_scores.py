@@ -86,11 +86,13 @@ class CorrectedScores(Result):
             f"May be: the ranks that the intervals of all pairs leave, together at {self.confidence:.0%} nominally. "
             f"Letters: {LETTERS}."
         )
-        decided, flips = self.pairs["judge"].any(), self.pairs["flips"].tolist()
-        judged = "people change none of the judge's conclusions" if decided else "the judge alone decides nothing"
-        for verb, how, flip in (("leave", " open", "lost"), ("reverse", "", "reversed")):
-            if count := flips.count(flip):
-                judged = f"people {verb} {count} of the judge's conclusions{how}"
+        decided, flips = int(np.count_nonzero(self.pairs["judge"])), self.pairs["flips"].tolist()
+        counts = {"reverse": flips.count("reversed"), "leave open": flips.count("lost")}
+        changed = " and ".join(f"{verb} {count}" for verb, count in counts.items() if count) or "change none"
+        of_all = f"the judge's {format_count(decided, 'conclusion')}"
+        judged = f"people {changed} of {of_all}" if decided else "the judge alone decides nothing"
+        if new := flips.count("new"):
+            judged += f", and add {new}" if decided else f", people add {new}"
         summary = self.summary.set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
         caption = f"Conclusions about {len(self.pairs):,} pairs of runs, from judges, people, or both: {judged}."
         evidence = (

@@ -269,6 +269,17 @@ def write_ends(low: float, high: float, digits: int = 3) -> str:
     return "–" if np.isnan(low) else f"{low:.{digits}f} – {high:.{digits}f}"
 
 
+def join_names(names: Sequence[str]) -> str:
+    """Return names as a sentence has them: all of up to three, else two and how many others."""
+    *first, last = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} others"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def write_range(numbers: Sequence[float] | np.ndarray) -> str:
+    """Return the smallest and the largest of some numbers, or one where both read the same."""
+    return " to ".join(dict.fromkeys(f"{number:.2f}" for number in (min(numbers), max(numbers))))
+
+
 def tabulate_conclusions(
     pairs: pd.DataFrame, value: str, heading: str, caption: str, confidence: float, signature: Signature, best: str = ""
 ) -> Table:

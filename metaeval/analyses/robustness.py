@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import check_options, check_scores, list_collections, prepare, warn_of_same_data
-from metaeval.analyses.result import MeasureRows
+from metaeval.analyses.result import MeasureRows, join_names, write_range
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.show.signature import sign
@@ -37,16 +37,20 @@ class Robustness(MeasureRows):
     label: ClassVar[str] = "Spearman's ρ between the rankings on two of them: mean and middle half"
 
     def answer(self) -> str:
-        """Say with which measure rankings are most alike, and with which least."""
-        means = self.rows["mean"]
-        if means.isna().all():
+        """Say with which measures rankings are most alike, as far as digits tell, and between which ends the others are."""
+        means = self.rows.set_index("measure")["mean"].dropna()
+        if means.empty:
             return "No measure ranks runs on two of them."
-        best, worst = (str(self.measures[int(place)]) for place in (means.argmax(), means.argmin()))
-        unit = self.over.removesuffix("s")
-        if len(means) == 1:
-            return f"{best} ranks runs from {unit} to {unit} (mean ρ {means.max():.2f})."
-        alike = f"{best} ranks runs most alike from {unit} to {unit} (mean ρ {means.max():.2f})"
-        return f"{alike}, {worst} least ({means.min():.2f})."
+        is_best, unit = means.map("{:.2f}".format) == f"{means.max():.2f}", self.over.removesuffix("s")
+        best, others = means[is_best], means[~is_best]
+        ranks = f"{join_names([*best.index])} {'ranks' if len(best) == 1 else 'rank'} runs"
+        how, values = f"from {unit} to {unit}", f"mean ρ {means.max():.2f}"
+        if others.empty:
+            return f"{ranks} {'equally alike ' * (len(best) > 1)}{how} ({values})."
+        if len(means) == 2:
+            return f"{ranks} more alike {how} than {others.index[0]} ({values} and {others.iloc[0]:.2f})."
+        rest = "the other" if len(others) == 1 else "the others"
+        return f"{ranks} most alike {how} ({values}; {rest} {write_range(others.to_numpy())})."
 
     def tables(self) -> list[Table]:
         """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""

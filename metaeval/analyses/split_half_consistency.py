@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import Within, check_options, prepare
-from metaeval.analyses.result import Result, list_rows, name_pairs
+from metaeval.analyses.result import Result, join_names, list_rows, name_pairs, write_range
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -66,13 +66,20 @@ class SplitHalfConsistency(Result):
         return np.logical_and.accumulate(beats[:, worst_first], axis=1).sum(axis=1)
 
     def answer(self) -> str:
-        """Say which measure ranks runs most stably, and which least."""
-        best, worst = int(np.argmax(self.means)), int(np.argmin(self.means))
-        a, b = self.sizes
+        """Say which measures rank runs most stably, and which least: those that do not differ significantly together."""
+        order, (a, b) = np.argsort(-self.means, kind="stable"), self.sizes
         sets = f"two random sets of {a} topics" if a == b else f"random sets of {a} and {b} topics"
-        most = f"{self.measures[best]} ranks runs most stably between {sets} (mean τ {self.means[best]:.2f})"
-        least = f", {self.measures[worst]} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
-        return f"{most}{least}."
+        below = self.significant[order[0], order]
+        if len(order) == 1:
+            return f"{self.measures[0]} ranks runs with a mean τ of {self.means[0]:.2f} between {sets}."
+        if not below.any():
+            return f"No measure is shown to rank runs more stably than another between {sets} (τ {write_range(self.means)})."
+        groups = order[~below], order[below & ~self.significant[order[-1], order]]
+        (best, most), (worst, least) = (
+            (join_names([str(self.measures[m]) for m in some]), write_range(self.means[some])) for some in groups
+        )
+        ranks = "ranks" if len(groups[0]) == 1 else "rank"
+        return f"{best} {ranks} runs most stably between {sets} (mean τ {most}), {worst} least ({least})."
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the measures from the most to the least consistent one, how every two differ, and τ of every split.

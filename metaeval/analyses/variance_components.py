@@ -49,7 +49,8 @@ class VarianceComponents(Result):
     def answer(self) -> str:
         """Say what would help most, or how reliable means are."""
         known = self.reliability.set_index("measure")["Eρ²"]
-        values, shown = known.to_numpy(), known.map("{:.2f}".format)
+        values, digits = known.to_numpy(), 3 if known.max() >= 0.995 else 2  # a share below 1 does not read 1.00
+        shown = known.where(known == 1, known.clip(upper=0.999)).map(f"{{:.{digits}f}}".format)
         if len(values) > 1:  # what reads the same is named together
             most, least = shown.iloc[values.argmax()], shown.iloc[values.argmin()]
             high, low = (format_list([*shown.index[shown == text]], 3) for text in (most, least))

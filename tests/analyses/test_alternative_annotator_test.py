@@ -1,5 +1,6 @@
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,22 @@ def test_a_judge_that_always_gives_one_label_but_for_a_lucky_guess_never_passes(
     assert found.answer().startswith(
         "None of 2 judges is shown to be fit to replace people: none does better than chance. "
     )
+
+
+def test_a_judge_whose_interval_goes_below_what_is_needed_is_named_beside_the_answer():
+    found = alternative_annotator_test(make(1))
+    ends = {"omega_low": [0.8, 0.42, 0.0], "omega_high": [1.0, 0.75, 0.5]}
+    rows = found.rows.assign(omega=[1.0, 0.6, 0.0], passes=[True, True, False], blind=False, **ends)
+    first, second, _ = rows["judge"]
+    found = replace(found, rows=rows)
+    assert found.answer() == (
+        f"2 of 3 judges may replace people: {first}, {second}. {first} wins against 100 % of people [80, 100]; 50 % are "
+        f"needed, which {second} may miss on other items."
+    )
+    assert found.tables()[0].frame.loc[second, "ω"] == "0.60 [0.42, 0.75]"
+    assert "wherever its interval ends" in found.tables()[0].caption
+    certain = replace(found, rows=rows.assign(omega_low=0.5))
+    assert certain.answer().endswith("; 50 % are needed.")
 
 
 def test_a_judge_passes_from_the_smallest_epsilon_on_with_which_it_does():

@@ -35,12 +35,13 @@ def test_answers_say_what_was_put_in(scores):
         (power, f"sharp finds most differences ({found} of 66 pairs of runs), clearly more than dull."),
         (me.ranking_similarity(three), "sharp and fair rank runs most alike (τ_a …"),
         (me.ranking_similarity(two), "The rankings of sharp and fair have τ_a …"),
-        (halves, "sharp ranks runs most stably between two random sets of 20 topics (mean τ …"),
+        (halves, "sharp and fair rank runs most stably between two random sets of 20 topics (mean τ … to …), dull least (…)."),
         (me.agreement(scores, **PEOPLE), "sharp agrees best with people (pairwise accuracy … on these runs."),
         (me.significance_contradictions(power), "No two measures contradict each other significantly…"),
         (ranks, f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."),
         (single, f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."),
-        (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.… dull least (…"),
+        (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.…; the others 0.… to 0.…)."),
+        (me.robustness(two), "sharp ranks runs more alike from topic to topic than fair (mean ρ 0.… and 0.…)."),
         (covered, "Of the measures outside the reference set, fair covers it best "
                   f"(coverage {share:.2f} [{low:.2f}, {high:.2f}]), "
                   "clearly better than 1 of the 2 others."),
@@ -55,6 +56,37 @@ def test_answers_say_what_was_put_in(scores):
         assert re.fullmatch(re.escape(sentence).replace("…", ".*"), result.answer())
     elsewhere = me.agreement(scores, **PEOPLE, over="runs and topics")
     assert "on these runs" not in elsewhere.answer()
+
+
+def test_consistency_names_together_what_does_not_differ_significantly(scores):
+    """Of measures that are equal but for noise, none is called the most or the least stable one."""
+    rng = np.random.default_rng(2)
+    sharp, dull = (
+        [scores.values[..., m] + rng.normal(0, 1e-9, (12, 40)) for _ in range(n)] for m, n in ((0, 2), (2, 4))
+    )
+    given = relabel(scores, np.stack([*sharp, *dull], axis=-1), list("abcdef"), higher_is_better=True)
+    sets = "between two random sets of 20 topics"
+    for measures, sentence in (
+        ("abc", f"(a and b|b and a) rank runs most stably {sets} \\(mean τ 0...\\), c least \\(0...\\)."),
+        ("acdef", f"a ranks runs most stably {sets} .*, ., . and 2 others least \\(0...\\)."),
+        ("cd", f"No measure is shown to rank runs more stably than another {sets} \\(τ 0...\\)."),
+        ("a", f"a ranks runs with a mean τ of 0... {sets}."),
+    ):
+        halves = me.split_half_consistency(given.sel(measures=list(measures)), n_trials=50, n_permutations=200)
+        assert re.fullmatch(sentence, halves.answer()), halves.answer()
+
+
+def test_robustness_names_together_what_reads_the_same(scores):
+    sharp, dull = scores.values[..., 0], scores.values[..., 2]
+    given = relabel(scores, np.stack([sharp, 2 * sharp, dull, 2 * dull], axis=-1), list("abcd"), higher_is_better=True)
+    for measures, sentence in (
+        ("abcd", "a and b rank runs most alike from topic to topic (mean ρ 0.…; the others 0.…)."),
+        ("abc", "a and b rank runs most alike from topic to topic (mean ρ 0.…; the other 0.…)."),
+        ("ab", "a and b rank runs equally alike from topic to topic (mean ρ 0.…)."),
+        ("a", "a ranks runs from topic to topic (mean ρ 0.…)."),
+    ):
+        answer = me.robustness(given.sel(measures=list(measures))).answer()
+        assert re.fullmatch(re.escape(sentence).replace("…", ".."), answer), answer
 
 
 def noise(seed):

@@ -1,5 +1,7 @@
 """A judge corrected by people: what is said of runs, of the judge, and of labels to come; and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,7 +52,7 @@ def found():
 
 def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_side(found):
     assert found.answer() == "d is first by nDCG." == found.ranks.answer()
-    assert found.tables()[1].caption.endswith(": people reverse 1 of the judge's conclusions.")
+    assert found.tables()[1].caption.endswith(": people reverse 1 and leave open 1 of the judge's 6 conclusions.")
     pairs = found.pairs.set_index(["first", "second"])
     assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
     frame = found.to_frame().set_index("run")
@@ -69,6 +71,24 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
         f"({low:.2f} to {high:.2f})"
     )
     assert 0 < low < worth < high < 1
+
+
+@pytest.mark.parametrize(
+    ("flips", "judge", "said"),
+    [
+        (["", "", "new", "new"], 1, "people change none of the judge's 4 conclusions, and add 2."),
+        (
+            ["reversed", "lost", "new", ""],
+            1,
+            "people reverse 1 and leave open 1 of the judge's 4 conclusions, and add 1.",
+        ),
+        (["lost", "", "", ""], 1, "people leave open 1 of the judge's 4 conclusions."),
+        ([""] * 4, 0, "the judge alone decides nothing."),
+    ],
+)
+def test_people_are_said_to_change_no_conclusion_only_beside_the_number_that_they_add(found, flips, judge, said):
+    pairs = found.pairs[:4].assign(flips=flips, judge=judge)
+    assert replace(found, pairs=pairs).tables()[1].caption.endswith(f": {said}")
 
 
 def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
@@ -210,5 +230,5 @@ def test_a_judge_that_is_copied_or_blind_is_said_to_be_so_and_a_reversed_one_is_
     assert found["reversed"].both.weights < 0 < found["right"].both.weights
     assert found["copied"].answer().startswith("People's labels equal the scores of nDCG: were they copied? ")
     assert said["blind"][0] == "nDCG gives all runs the same score on every topic: it tells nothing about them"
-    assert found["blind"].tables()[1].caption.endswith(": the judge alone decides nothing.")
+    assert found["blind"].tables()[1].caption.endswith(": the judge alone decides nothing, people add 5.")
     assert found["blind"].both.differences == pytest.approx(found["blind"].people.differences)

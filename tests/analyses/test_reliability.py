@@ -79,6 +79,17 @@ def test_the_answer_says_what_would_help_most():
     assert answer.count("is highest with") == answer.count("lowest with") == 1
 
 
+@pytest.mark.parametrize("noise", [0.1, 0.02])
+def test_a_reliability_below_1_does_not_read_1(noise):
+    quality = np.linspace(0, 1, 10)[:, np.newaxis]
+    drawn = np.random.default_rng(0).normal(size=(10, 40, 2))
+    values = np.stack([quality + noise * drawn[..., 0], quality + 0.5 * drawn[..., 1]], axis=-1)
+    found = me.variance_components(label(values, ["X", "Y"]))
+    best, other = found.reliability["Eρ²"]
+    assert 0.995 < best < 1
+    assert f"highest with X ({min(best, 0.999):.3f}) and lowest with Y ({other:.3f})" in found.answer()
+
+
 def test_coefficients_topics_and_detectable_differences_are_those_of_topic_set_size():
     scores = label(make(n_repeats=1).frame["score"].to_numpy().reshape(10, 20), ["X"])
     found, design = me.variance_components(scores), me.topic_set_size(scores, n_bootstrap=0)

@@ -153,7 +153,7 @@ def labels(here):
 def test_a_correction_answers_first_and_labels_may_have_gaps_and_a_direction(ok):
     out, err = ok(f"{CORRECT} tidy.csv")
     assert out.startswith("d is first by nDCG.\n")
-    assert "people reverse 1 of the judge's conclusions." in " ".join(out.split())
+    assert "people reverse 1 and leave open 1 of the judge's 6 conclusions." in " ".join(out.split())
     assert max(map(len, out.splitlines())) <= 80
     assert err.count("metaeval: note: ") == 1
     assert ok(f"{CORRECT} few.csv --higher-is-better score")[0].startswith("d is first by score.\n")
