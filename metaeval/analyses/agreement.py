@@ -251,9 +251,10 @@ def agreement(
         Take the measures of a separate reference as annotators, who scored on one scale: the reference is the mean of those
         who gave a score. Halves of them are compared where all scored everything.
     statistics : sequence of str, optional
-        By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
-        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others are
-        tau_ap_b and tau_gap, which weigh the head of the ranking; tau_b@15 is of the reference's first 15 runs.
+        By default pairwise_accuracy, spa (how alike p-values of pairs of runs are), pearson, spearman, tau_a and tau_b of runs;
+        topic_pearson, over all scores; topic_tau_b and topic_spearman, means over topics (summary-level or segment-level
+        correlation); and acc_t (pairs of runs ordered or tied alike on a topic); on request tau_ap_b and tau_gap, which weigh
+        the best runs most, tau_gap also by how far scores differ. tau_b@15 is of the reference's first 15 runs.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, without a score in a separate reference: leave them out, or raise.
     n_permutations : int, optional

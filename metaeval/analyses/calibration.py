@@ -57,22 +57,22 @@ class TestCalibration(MeasureRows):
     number: ClassVar[str] = "error"
 
     def answer(self) -> str:
-        """Say which test to use: the recommended one, or if it errs too often, of those that do not the one that finds most."""
+        """Say which tests err too often, and which to use: the recommended one, or of the others the one that finds most."""
         by_test = self.rows.groupby("test", sort=False).agg(
             {"errs": "max", "error": "max", "low": "max", "high": "max", "power": "mean"}
         )
         holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
-        kind = f"studies with {self.n_topics} topics simulated from these scores"
+        kind = f"false alarms in studies with {self.n_topics} topics simulated from these scores"
         numbers = (100 * by_test[["error", "low", "high"]]).itertuples()
         shares = {test: f"{error:.0f} % [{low:.0f}, {high:.0f}]" for test, error, low, high in numbers}
         names = format_list([f"{test} ({shares[test]})" for test in failing.index])
         if holding.empty:
-            return f"Every test raises too many false alarms in {kind}: {names}."
+            return f"Every test raises too many {kind}: {names}."
         best = RECOMMENDED if RECOMMENDED in holding.index else str(holding["power"].idxmax())
-        rest = f"too many by {names}" if len(failing) else "no test tried is shown to raise too many"
-        care = f" with care ({'; '.join(self.outside)})" if self.outside else ""
-        aim = f"{100 * self.alpha:g} % being right"
-        return f"Use {best}{care}: false alarms in {shares[best]} of {kind}, {aim}; {rest}."
+        verb = "raises" if len(failing) == 1 else "raise"
+        erring = f"{names} {verb} too many {kind}" if len(failing) else f"No test is shown to raise too many {kind}"
+        doubt = f". Simulations may not show all its errors: {'; '.join(self.outside)}" if self.outside else ""
+        return f"{erring}; {100 * self.alpha:g} % are right. Use {best} ({shares[best]}){doubt}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""
@@ -200,5 +200,5 @@ def calibrate_tests(
         collection=ready.scores.collection, measures=ready.scores.measures, rows=rows, tests=tests,
         n_studies=n_studies, n_topics=n_topics, alpha=alpha,
         signature=ready.sign(**settings, alpha=alpha, seed=seed), diagnostics=(ready.diagnostics,),
-        remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes"] if about_pairs else [])),
+        remarks=(*remarks, *about_pairs), outside=(*outside, *(["see the notes on runs"] if about_pairs else [])),
     )  # fmt: skip

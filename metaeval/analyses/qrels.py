@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement import agreement, remark_coverage
 from metaeval.analyses.prepare import Within, check_options, prepare
-from metaeval.analyses.result import Result, list_rows, write_ends
+from metaeval.analyses.result import Result, join_names, list_rows, write_ends
 from metaeval.data.judged import JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
@@ -203,7 +203,8 @@ def compare_qrels(
             measure=known, judgements=", ".join(judged.sets), **models, statistic="tau_b", test="bootstrap-t",
             B=n_permutations, alpha=alpha, bootstrap=n_bootstrap, seed=seed,
         ),
-        no_interval=ranked.no_interval, diagnostics=(ready.diagnostics,),
+        no_interval=ranked.no_interval,
+        diagnostics=(replace(ready.diagnostics, collection=f"scores by {join_names(judged.sets)}"),),
         remarks=(*_remark(judged, favours, known, parsed.params.get("cutoff")), *few),
     )  # fmt: skip
 

@@ -141,11 +141,11 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : str, optional
-        Which rank correlation: tau_a, tau_b or spearman; tau_ap, tau_ap_b or tau_gap, which weigh the best runs most; with
-        @k, such as tau_b@15, over the k best runs by the first of two measures. τ_a counts ties as neither agreement
-        nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and itself have a τ_a below
-        1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a row of the table. See
-        `metaeval.stats.weighted_correlation.correlate`.
+        Which rank correlation: tau_a, tau_b or spearman; tau_ap, tau_ap_b or tau_gap, which weigh the best runs most, tau_gap
+        also by how far scores differ; with @k, such as tau_b@15, over the k best runs by the first of two measures. τ_a counts
+        ties as neither agreement nor disagreement, as the papers' printed values imply: where runs are tied, even a measure and
+        itself have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is the reference: the first of a pair, a
+        row of the table. See `metaeval.stats.weighted_correlation.correlate`.
     confidence : float, optional
         Level of the intervals: how often they all contain the expected τ of as many new topics, for the same runs.
     margin : float, optional

@@ -37,11 +37,12 @@ class SampleSize(Result):
 
     `curves` have a row for each number of topics and measure: columns topics, measure; mean_tau between two disjoint sets of
     that many topics; expected_tau between two sets of that many new topics, and true_tau between the ranking on so many and on
-    infinitely many, each with its interval. NaN where there is no such number.
+    infinitely many, each with its interval. NaN where there is no such number. What lies beyond `n_topics` is predicted.
     """
 
     measures: tuple[Measure, ...]
     curves: pd.DataFrame
+    n_topics: int
     unit: str = "topic"
 
     def topics_needed(self) -> pd.DataFrame:
@@ -60,9 +61,12 @@ class SampleSize(Result):
         if not len(reached):
             return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {most:,} {self.unit}s."
         known = needed[reached[0]].dropna().sort_values(kind="stable")
-        answer = f"{known.index[0]} needs about {known.iloc[0]:,.0f} {self.unit}s for an expected τ of {reached[0]:g}"
-        if len(known) > 1:
-            answer += f", {known.index[-1]} about {known.iloc[-1]:,.0f}"
+        (first, last), (least, largest) = known.index[[0, -1]], known.iloc[[0, -1]].map("{:,.0f}".format)
+        aim = f"{self.unit}s for an expected τ of {reached[0]:g}"
+        answer = f"{first} needs about {least} {aim}" + f", {last} about {largest}" * (len(known) > 1)
+        if known.iloc[-1] > self.n_topics:  # a prediction does not tell which measure needs fewer
+            who = f"measures need {least} to {largest}" if len(known) > 1 else f"{first} needs about {least}"
+            answer = f"As a model predicts from the {self.n_topics:,} {self.unit}s there are, {who} {aim}"
         if missing := [name for name in needed.index if name not in known.index]:
             rest = "all others" if len(missing) == len(needed) - 1 > 1 else format_list(missing, 3)
             answer += f", {rest} more than {most:,}"
@@ -73,25 +77,30 @@ class SampleSize(Result):
         needed, most = self.topics_needed(), self.curves["topics"].max()
         shown = pd.DataFrame(index=needed.index)
         for aim in reversed(needed.columns[needed.notna().any()][:4]):
-            shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
+            shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else self._write(n) for n in needed[aim]]
         ends = self.curves[["expected_low", "expected_high"]].tail(len(needed)).to_numpy()
-        shown[f"τ with {most:,}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
+        shown[f"τ with {self._write(most)}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
         if np.isfinite(ends).any():
             shown["interval"] = [write_ends(low, high, 2) for low, high in ends]
-        caption = (
-            f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s. {self.no_interval}"
-        )
-        needs = Table(shown, caption.strip(), self.signature, digits=2)
+        beyond = f"In brackets: predicted, beyond the {self.n_topics:,} there are." * bool(most > self.n_topics)
+        what = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s"
+        told = [f"{what}, by a model fitted to halves.", beyond, self.no_interval]
+        needs = Table(shown, " ".join(filter(None, told)), self.signature, digits=2)
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
         curves = self.curves.pivot(index="topics", columns="measure", values=list(kinds))[columns]
         legend = (
-            f"τ: the mean between two disjoint sets of the {self.unit}s there are. Expected τ: between two sets of new "
-            f"{self.unit}s, from a model of how much scores vary, fitted to halves; where it differs from τ, it fits less well."
+            f"τ: the mean over disjoint sets of the {self.unit}s there are. Expected τ: the mean over pairs of runs in a model "
+            f"of new {self.unit}s, fitted to τ of halves. Of fewer the two may order measures otherwise: trust τ. {beyond}"
         )
-        shown = curves.rename(columns=kinds, level=0).rename_axis(f"{self.unit}s")
-        whole = Table(shown, f"Consistency by the number of {self.unit}s.", self.signature, legend=legend, at=("all",))
+        shown = curves.rename(columns=kinds, level=0).rename(index=self._write).rename_axis(f"{self.unit}s")
+        caption = f"Consistency by the number of {self.unit}s."
+        whole = Table(shown, caption, self.signature, legend=legend.strip(), at=("all",))
         return [needs, whole]
+
+    def _write(self, number: float) -> str:
+        """Return a number of topics, in brackets if there are fewer."""
+        return f"({number:,.0f})" if number > self.n_topics else f"{number:,.0f}"
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency against the number of topics, with expected τ as thin lines in their intervals."""
@@ -177,7 +186,7 @@ def sample_size(
         f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are.",
     ][: (ladder[-1] > _MODELLED * n_topics) + bool(unchecked.any())]  # who asks for the latter has the former too
     return SampleSize(
-        measures=ready.scores.measures, curves=curves, unit=unit, no_interval=no_interval,
+        measures=ready.scores.measures, curves=curves, n_topics=n_topics, unit=unit, no_interval=no_interval,
         signature=ready.sign(trials=n_trials, tau=tau, confidence=confidence, seed=seed),
         diagnostics=(ready.diagnostics,), remarks=tuple(remarks),
     )  # fmt: skip

@@ -93,7 +93,8 @@ class VarianceComponents(Result):
             "Eρ²: share of the variance of runs' means that is between runs; that of topics moves all runs alike, and does not "
             "count. Φ: the same, where the level of scores counts too. Detectable: the difference of two runs that a paired "
             f"t-test over {'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g} finds with probability "
-            f"{1 - self.beta:g}. Expected τ: between two rankings on as many new topics."
+            f"{1 - self.beta:g}. Expected τ: between two rankings on as many new topics; metaeval sample-size, from "
+            "random halves of its own, differs a little."
         )
         caption = f"Reliability of runs' means over {now}."
         tables = [brief, replace(whole, at=("all",))] if many else [whole]

@@ -218,6 +218,23 @@ def test_topics_needed_lie_between_the_sizes_around_the_aim(scores):
     assert sizes.answer() == f"{said} for an expected τ of 0.9, dull more than 40."
 
 
+def test_numbers_of_topics_beyond_those_there_are_are_no_more_than_predicted(scores):
+    """Neither is a measure said to need fewer than another there."""
+    known = me.sample_size(scores.sel(measures=["sharp", "fair"]), sizes=[5, 40], n_trials=40)
+    assert known.answer().startswith("sharp needs about ")
+    assert not any("predicted" in table.whole_caption for table in known.tables())
+    fewer = replace(known, n_topics=20)
+    assert re.fullmatch(
+        r"As a model predicts from the 20 topics there are, measures need \d+ to \d+ topics for an expected τ of 0.9.",
+        fewer.answer(),
+    )
+    short, whole = fewer.tables()
+    assert "τ with (40)" in short.frame
+    assert whole.frame.index.tolist() == ["5", "(40)"]
+    for table in (short, whole):
+        assert "In brackets: predicted, beyond the 20 there are." in table.whole_caption
+
+
 def test_an_equally_good_measure_finds_not_clearly_more():
     values = np.random.default_rng(4).normal(size=(12, 40, 2)) + np.linspace(0, 1, 12)[:, None, None]
     answer = me.discriminative_power(label(values, higher_is_better=True), n_permutations=300).answer()

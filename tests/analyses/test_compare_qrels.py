@@ -161,6 +161,17 @@ def test_the_same_judgements_change_nothing():
     assert result.remarks[0] == "copy gives every document the grade of people: was it copied?"
 
 
+def test_a_note_on_runs_says_by_whose_labels_they_are_scored():
+    judgements, runs = draw()
+    result = me.compare_qrels(
+        me.JudgedRuns(judgements, {**runs, "copy": runs["r00"]}, collection="people"), n_permutations=100
+    )
+    assert any(
+        note.startswith("scores by people, near and noise: 2 of 13 runs have the same scores")
+        for note in result.notes()
+    )
+
+
 def test_neither_the_order_of_anything_nor_threads_move_a_number(judged, found):
     judgements, runs = draw()
     turned = {
