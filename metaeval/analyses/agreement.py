@@ -79,12 +79,6 @@ class Agreement(Result):
         known = [each for each in self.results if each.name == "spa" and np.isfinite(each.low).any()]
         return known[0] if known and np.isnan(self.results[0].low).all() else self.results[0]
 
-    @property
-    def agrees_elsewhere(self) -> np.ndarray:
-        """Whether each measure is better than chance by some statistic, and by its interval where there is one."""
-        least = [np.where(np.isnan(each.low), each.values, each.low) > each.chance for each in self.results]
-        return np.any(least, axis=0)
-
     def answer(self) -> str:
         """Say which measure agrees best with the reference, how many may be as good, and which are not better than chance."""
         result, reference = self.lead, str(self.reference)
@@ -97,7 +91,10 @@ class Agreement(Result):
         if result.without_signal and not (result.high < result.chance).all():
             best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
-        worse, turned = result.high < result.chance, ~self.agrees_elsewhere
+        worse = result.high < result.chance
+        turned = ~np.any(
+            [each.above_chance for each in self.results], axis=0
+        )  # nothing says that the direction is right
         if len(self.measures) == 1 and result.values[best] < result.chance:
             value = f"{result.title} {result.values[best]:.2f}"
             other = "lower" if self.measures[best].sign > 0 else "higher"

@@ -20,15 +20,15 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table, cross
 from metaeval.stats.annotator_wins import (
     Agreement,
-    average_advantage,
     choose_class,
     compare_with_people,
     mean_agreement,
     shuffle_answers,
     sum_wins,
     tabulate_agreement,
+    vary_rates,
 )
-from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
+from metaeval.stats.intervals import FEWEST_TOPICS
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import generator, rank_labels, stream_key
 
@@ -204,16 +204,7 @@ def alternative_annotator_test(
     elif n_bootstrap:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
         weights = draw_weights(key, range(n_bootstrap), n_topics)
-    drawn = (weights @ sums.reshape(n_topics, -1)).reshape(len(weights), *sums.shape[1:])
-    drawn_rho, drawn_omega = average_advantage(drawn), compare_with_people(drawn, epsilon, alpha)[1].mean(axis=-1)
-    first, second = np.triu_indices(len(rho), 1)
-    gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
-    few, step = max(n_topics, 2), 1 / sums.shape[2]
-    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
-    omega_ends = centre_interval(
-        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
-    )
-    gap_ends = centre_interval(gaps, drawn_gaps, few, confidence=confidence)
+    rho_ends, omega_ends, gaps, gap_ends = vary_rates(sums, weights, rho, omega, epsilon, alpha, confidence)
 
     rows = pd.DataFrame({"judge": annotations.judges})
     for name, value, ends in (("rho", rho, rho_ends), ("omega", omega, omega_ends)):

@@ -20,8 +20,7 @@ from metaeval.errors import MetaevalError, format_count, format_list, format_opt
 from metaeval.measures.base import Measure
 from metaeval.show.signature import sign
 from metaeval.show.table import Table
-from metaeval.stats.arrays import round_scaled
-from metaeval.stats.boards import Aggregate, Board, compare_board, find_rank_sets, find_scale
+from metaeval.stats.boards import Aggregate, Board, compare_board, count_same, find_rank_sets
 from metaeval.stats.irregular_runs import SKEWED, skewness_of_tasks
 from metaeval.stats.resampling import code_clusters
 from metaeval.stats.run_means import find_best, interval_of_tasks
@@ -145,9 +144,7 @@ def board_ranks(
     higher = aggregate != "mean" or aligned.measures[0].sign > 0
     measure = Measure(title[aggregate], higher_is_better=higher, label=f"{title[aggregate]} ({of})")
     unit = measure.sign * (aligned.unit if aggregate == "mean" else 1.0)
-    leads = np.subtract.outer(board.estimates, board.estimates)
-    ahead = round_scaled(np.nan_to_num(leads) / find_scale(leads)) > 0
-    ranks, differ = 1 + ahead.sum(axis=0), found.better | found.better.T
+    ranks, differ = board.rank_runs(), found.better | found.better.T
     rows, remarks = tabulate_ranks(measure, runs, board.estimates * unit, ranks, found.sets, differ, best)
     order = order_runs(ranks, runs)
     if aggregate == "mean":
@@ -160,13 +157,9 @@ def board_ranks(
     rows = rows.assign(**{name: of_runs.sum(axis=1)[order] for name, of_runs in counts.items()})
     of_tasks = []
     for number, (name, topics, values) in enumerate(zip(names, aligned.topics, aligned.values, strict=True)):
-        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-        solved = (low == high) & (high == high.max())
         n_runs = (~np.isnan(values).all(axis=1)).sum()
         gone = aligned.partial[:, number].sum(), aligned.lacking[:, number].sum()
-        of_tasks.append(
-            (name, len(topics), n_runs, *gone, solved.sum(), ((low == high) & (low == low.min()) & ~solved).sum())
-        )
+        of_tasks.append((name, len(topics), n_runs, *gone, *count_same(values)))
     columns = ["task", "topics", "runs", "partial", "lacking", "all_solve", "none_solve"]
 
     settings = {"aggregate": aggregate} | ({"gaps": gaps} if gaps else {}) | (noise.settings if noise else {})

@@ -184,10 +184,8 @@ def corrected_scores(
         first = firsts[0] if len(firsts) == 1 else f"one of {len(firsts)}"
         summary.append((name, np.count_nonzero(each.signs), flips.count("reversed"), flips.count("lost"), first))
     equal = [np.allclose(each[data.known], data.given[data.known], rtol=1e-9, atol=0) for each in data.judges]
-    n, of, worth = int(data.known.sum(axis=1).min()), len(scores.topics), (0.0, 0.0, 0.0)
-    if n < of:
-        best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in both.ratio)
-        worth = best, max(least, 0.0), most
+    n, of = int(data.known.sum(axis=1).min()), len(scores.topics)
+    worth = both.value_scores(n, of) if n < of else (0.0, 0.0, 0.0)
     first, second = np.array(data.runs, dtype=object)[np.array(np.triu_indices(len(data.runs), 1))]
     differences = data.sign * both.differences
     pairs = pd.DataFrame({"first": first, "second": second, "difference": differences})

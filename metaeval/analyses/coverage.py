@@ -21,7 +21,7 @@ from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import IntervalChart
 from metaeval.show.table import Table
 from metaeval.stats.arrays import Scaled
-from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.intervals import centre_interval, explain_no_interval, vary_differences
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.uir import coverage_resampled, find_coverage
 
@@ -159,11 +159,7 @@ def coverage(
         drawn = ready.restore(coverage_resampled(every, base, draw, n_bootstrap), "measure")
         interval = partial(centre_interval, n_topics=n_topics, confidence=confidence)
         low, high = interval(result, drawn, step=2 / (n_runs * (n_runs - 1)))
-        first, second = np.triu_indices(len(names), 1)
-        # A difference of two numbers from −1 to 1, halved to be one of them.
-        gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (result, drawn))
-        ends = interval(gap, gaps)
-        differences = tabulate_differences(measures, 2 * gap, 2 * ends[0], 2 * ends[1], "covers_more")
+        differences = tabulate_differences(measures, *vary_differences(result, drawn, interval), "covers_more")
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     return Coverage(
         measures=measures, differences=differences, reference=tuple(measures[m] for m in positions), confidence=confidence,

@@ -17,7 +17,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
 from metaeval.show.table import MANY, Table, arrange_pairs
 from metaeval.stats.pair_tests import PairedTest
-from metaeval.stats.significant_counts import count_common
+from metaeval.stats.significant_counts import count_common, find_overlap
 
 MOST_LISTED, FEW_LISTED = 1_000, 10
 """Contradictions that files list unasked, and those that the command line prints."""
@@ -168,10 +168,7 @@ def significance_overlap(
     0       NMD      RNOD  0  2  0  1.0
     """
     power = take_tests(scores, test, PAPERS_TEST, 2, **options)
-    both, of_pairs = count_common(power.significant, power.significant), np.triu_indices(len(power.measures), 1)
-    alone = np.diagonal(both)[:, np.newaxis] - both
-    union = alone + alone.T + both
-    sso = np.divide(both, union, out=np.full(union.shape, np.nan), where=union > 0)
+    (both, alone, sso), of_pairs = find_overlap(power.significant), np.triu_indices(len(power.measures), 1)
     counts = {"a": alone[of_pairs], "b": both[of_pairs], "c": alone.T[of_pairs], "sso": sso[of_pairs]}
     return SignificanceOverlap(
         power.collection, power.measures, sso, pd.DataFrame({**name_pairs(power.measures), **counts}),

@@ -15,13 +15,7 @@ from metaeval.errors import format_count
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.resampling import draw_weights
-from metaeval.stats.variance_components import (
-    detectable_difference,
-    fewest_topics,
-    generalisability,
-    power_of_t_test,
-    resample_ratios,
-)
+from metaeval.stats.variance_components import design_topics, detectable_difference, resample_ratios
 
 DESIGNS = {
     "t-test": ["topics", "low", "high"],
@@ -121,17 +115,11 @@ def topic_set_size(
         weights = np.concatenate([weights, draw_weights(ready.key(), range(n_bootstrap), n_topics)])
     values = ready.restore(ready.values, "measure")
     residual, rates = resample_ratios(np.moveaxis(values, -1, 0), weights, confidence)
-    # More variance needs more topics, and so does a smaller ratio.
-    ratio = (rates[:, [0, 2, 1]] - 1) / n_topics
-    with np.errstate(divide="ignore"):
-        effect = difference / np.sqrt(2 * residual)  # over the deviation of the difference of two runs
     rows = pd.DataFrame({"measure": list(map(str, ready.scores.measures))})
-    rows[DESIGNS["t-test"]] = fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
-    # One rounding error below the target is the target.
-    needed = fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1)
-    rows[DESIGNS["generalisability"]] = needed
-    for name, ends in (("V_E2", residual), ("coefficient", generalisability(ratio[:, [0, 2, 1]], n_topics))):
-        rows[[name, f"{name}_low", f"{name}_high"]] = ends
+    designed = design_topics(residual, rates, n_topics, difference, (alpha, beta), target)
+    columns = (*DESIGNS.values(), *([name, f"{name}_low", f"{name}_high"] for name in ("V_E2", "coefficient")))
+    for names, numbers in zip(columns, designed, strict=True):
+        rows[names] = numbers
     rows["detectable"] = detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta)
     legend = (
         f"T-test: to find the difference with probability {1 - beta:g} at α = {alpha:g} by a paired t-test; by one measure it "

@@ -37,12 +37,6 @@ from metaeval.files import check_folder
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
-INSTEAD = {
-    "test": ", whose runs are compared on topics drawn anew",
-    "n_permutations": ": --bootstrap says how often topics are drawn",
-}
-"""What is true of a board of tasks in place of an option that does nothing there."""
-
 IN_PYTHON = ("p_add_one", "variance_offset", "gaps")
 """Arguments of functions that are no options; `gaps` is what ``--missing`` says of boards."""
 
@@ -270,9 +264,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
                 if len(subject) > 1 or more or stated - called[function].keys():
                     function = functions[1]
                     for each in stated - called[function].keys():
-                        raise MetaevalError(
-                            f"{spell(each)[0]} does nothing for a board of tasks{INSTEAD.get(each, '')}"
-                        )
+                        raise MetaevalError(f"{spell(each)[0]} does nothing: a board draws topics anew (--bootstrap)")
             subject = subject if len(subject) > 1 else subject[0]
         with working(function.__name__.replace("_", " ")):
             result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)

@@ -14,6 +14,7 @@ from math import comb
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats import run_agreement, topic_agreement
@@ -335,6 +336,11 @@ class StatisticAgreement:
     def without_signal(self) -> bool:
         """Whether there are intervals, and by them no measure is better than chance."""
         return not np.isnan(self.low).all() and not (self.low > self.chance).any()
+
+    @property
+    def above_chance(self) -> npt.NDArray[np.bool_]:
+        """Whether each measure is better than chance, by its interval where there is one, shape (measure,)."""
+        return np.where(np.isnan(self.low), self.values, self.low) > self.chance
 
     def rank(self) -> list[int]:
         """Return the measures, best first; those for which the statistic is not defined come last."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.arrays import FloatArray, IntArray, divide
+from metaeval.stats.intervals import Ends, centre_interval
 
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
@@ -109,6 +111,30 @@ def compare_with_people(sums: FloatArray, epsilon: float, alpha: float) -> tuple
     """Return p of every judge and person, shape (…, judge, annotator), and whether the judge wins."""
     p = find_p_values(sums[..., 0], sums[..., 2], sums[..., 3], epsilon)
     return p, reject_by(p, alpha)
+
+
+def vary_rates(
+    sums: FloatArray,
+    weights: FloatArray,
+    rho: FloatArray,
+    omega: FloatArray,
+    epsilon: float,
+    alpha: float,
+    confidence: float,
+) -> tuple[Ends, Ends, FloatArray, Ends]:
+    """Return the ends of ρ and of ω, and the differences of every two judges in ρ with theirs, on topics drawn anew.
+
+    `sums` are those of `sum_wins` by topic, and `weights`, shape (trial, topic), how often each topic is drawn.
+    """
+    drawn = (weights @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
+    drawn_rho, drawn_omega = average_advantage(drawn), compare_with_people(drawn, epsilon, alpha)[1].mean(axis=-1)
+    first, second = np.triu_indices(len(rho), 1)
+    gaps, drawn_gaps = rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second]
+    interval = partial(centre_interval, n_topics=max(len(sums), 2), confidence=confidence)
+    rho_ends, gap_ends = interval(rho, drawn_rho, scale="share"), interval(gaps, drawn_gaps)
+    step = 1 / sums.shape[2]
+    omega_ends = interval(omega, drawn_omega, scale="share", step=step, least=step, student=False)
+    return Ends(*rho_ends), Ends(*omega_ends), gaps, Ends(*gap_ends)
 
 
 def choose_class(counts: np.ndarray) -> np.ndarray:

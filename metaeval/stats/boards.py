@@ -95,6 +95,11 @@ class Board:
         """Which runs have one topic, or cluster, only of a task, shape (run,): how much that varies, nothing tells."""
         return np.any([counts == 1 for counts in self.counts], axis=0)
 
+    def rank_runs(self) -> IntArray:
+        """Return 1 + the number of runs with a better estimate, shape (run,)."""
+        leads = np.subtract.outer(self.estimates, self.estimates)
+        return np.asarray(1 + (round_scaled(np.nan_to_num(leads) / find_scale(leads)) > 0).sum(axis=0))
+
     def judge(self, means: FloatArray, scale: float) -> FloatArray:
         """Return what a task adds, shape (…, run), of means of that shape."""
         if self.aggregate == "mean":
@@ -127,6 +132,13 @@ def share(weights: FloatArray, parts: FloatArray) -> FloatArray:
 def find_scale(values: FloatArray) -> float:
     """Return the largest magnitude, relative to which numbers are rounded before ties are looked for; 1 of zeros."""
     return float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+
+
+def count_same(values: FloatArray) -> tuple[int, int]:
+    """Count the topics on which every run has the highest score of the task, and those with the lowest, (run, topic)."""
+    low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+    solved = (low == high) & (high == high.max())
+    return int(solved.sum()), int(((low == high) & (low == low.min()) & ~solved).sum())
 
 
 class RankSets(NamedTuple):

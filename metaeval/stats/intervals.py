@@ -16,7 +16,7 @@ Equal, or unknown? Two one-sided tests with a stated margin tell (Schuirmann, J.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -113,6 +113,17 @@ def _find_largest(deviations: FloatArray, squares: FloatArray, count: IntArray, 
     sizes = np.divide(np.abs(deviations), spread, out=np.zeros_like(deviations), where=spread > 0)
     largest = sizes.reshape(len(sizes), -1).max(axis=1)
     return max(float(np.quantile(largest, confidence, method="higher")), float(ndtri((1 + confidence) / 2)))
+
+
+def vary_differences(
+    values: FloatArray, drawn: FloatArray, interval: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the difference of every two numbers from −1 to 1 with its ends; `interval` is `centre_interval`."""
+    first, second = np.triu_indices(len(values), 1)
+    # Halved, a difference is such a number too.
+    gap, gaps = ((each[..., first] - each[..., second]) / 2 for each in (values, drawn))
+    low, high = interval(gap, gaps)
+    return 2 * gap, 2 * low, 2 * high
 
 
 def interval_of_differences(

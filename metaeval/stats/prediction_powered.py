@@ -56,6 +56,11 @@ class Corrected:
         """1 where the first run of a pair is better, −1 where the second is, 0 where the interval holds 0."""
         return np.where(np.abs(self.differences) > self.reach, np.sign(self.differences), 0.0).astype(np.int64)
 
+    def value_scores(self, n: int, of: int) -> tuple[float, float, float]:
+        """Say how many labels one score of the judges is worth, with the ends, where n of so many topics are labelled."""
+        best, most, least = ((1 / (1 / of + (1 / n - 1 / of) * each) - n) / (of - n) for each in self.ratio)
+        return best, max(least, 0.0), most
+
 
 def spread_weights(labelled: np.ndarray, probabilities: FloatArray | None = None) -> FloatArray:
     """Return how many topics each labelled cell stands for, shape (run, topic); those of a run sum to all topics."""

@@ -119,6 +119,13 @@ def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) ->
     return np.asarray((first.astype(np.float64) @ second.T.astype(np.float64)).astype(np.int64))
 
 
+def find_overlap(significant: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return for every two measures the pairs that both find, those that only the first finds, and both's share of all."""
+    both = count_common(significant, significant)
+    alone = np.diagonal(both)[:, np.newaxis] - both
+    return both, alone, divide(both, alone + alone.T + both)
+
+
 def resample_power(
     values: npt.ArrayLike,
     p: npt.ArrayLike,

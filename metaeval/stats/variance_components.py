@@ -296,6 +296,29 @@ def resample_ratios(values: FloatArray, weights: FloatArray, confidence: float) 
     return results
 
 
+def design_topics(
+    residual: FloatArray,
+    rates: FloatArray,
+    n_topics: int,
+    difference: float,
+    errors: tuple[float, float],
+    target: float,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return topics for a paired t-test and for a coefficient, V_E2, and the coefficient with as many topics as there are.
+
+    `residual` and `rates` are those of `resample_ratios`; the test finds a difference with errors α and β. All results have
+    shape (measure, 3): a number and the ends of its interval.
+    """
+    # More variance needs more topics, and so does a smaller ratio.
+    (alpha, beta), ratio = errors, (rates[:, [0, 2, 1]] - 1) / n_topics
+    with np.errstate(divide="ignore"):
+        effect = difference / np.sqrt(2 * residual)  # over the deviation of the difference of two runs
+    found = fewest_topics(lambda n: power_of_t_test(n, effect, alpha) >= 1 - beta, effect)
+    # One rounding error below the target is the target.
+    reliable = fewest_topics(lambda n: generalisability(ratio, n) >= target - 1e-14, ratio, least=1)
+    return found, reliable, residual, generalisability(ratio[:, [0, 2, 1]], n_topics)
+
+
 def rate_means(
     estimate: Components, means: FloatArray, numbers: Mapping[str, float], errors: tuple[float, float],
     confidence: float, key: int,
