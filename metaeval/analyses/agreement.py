@@ -420,8 +420,8 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
     erring = [each.name for each in statistics if (each.kind if each.of == "runs" else each.name) in ERRING_TESTS]
     if erring:
         remarks.append(
-            # Of files alone, which the first screen does not show.
-            f"\np-values and clusters, in files only, often call one of two equally good measures better by "
+            # Without a short form: the first screen shows neither.
+            f"\np-values and clusters, in CSV and JSON only, often call one of two equally good measures better by "
             f"{format_list(erring)}, if errors are independent or measures favour some runs: docs/concepts/agreement.md"
         )
     if intervals:

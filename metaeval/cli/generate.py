@@ -263,8 +263,8 @@ def generate_command(name: str, analysis: Analysis) -> Any:
                 stated = {each for each, option in own.items() if getattr(values, each) != option.default}
                 if len(subject) > 1 or more or stated - called[function].keys():
                     function = functions[1]
-                    for each in stated - called[function].keys():
-                        raise MetaevalError(f"{spell(each)[0]} does nothing: a board draws topics anew (--bootstrap)")
+                    for flag, *_ in map(spell, stated - called[function].keys()):
+                        raise MetaevalError(f"{flag} does nothing for several tasks: --bootstrap resamples topics")
             subject = subject if len(subject) > 1 else subject[0]
         with working(function.__name__.replace("_", " ")):
             result = function(subject, **{each: getattr(values, each) for each in called[function]}, **more)

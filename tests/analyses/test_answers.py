@@ -155,7 +155,7 @@ def test_a_single_measure_below_chance_is_asked_for_its_direction(scores, topics
 
 def test_what_only_files_hold_is_warned_of_beside_them_alone(scores):
     found = me.agreement(scores, **PEOPLE)
-    assert any(note.startswith("p-values and clusters, in files only") for note in found.to_dict()["notes"])
+    assert any(note.startswith("p-values and clusters, in CSV and JSON only") for note in found.to_dict()["notes"])
     assert not [note for note in found.notes(short=True) if not note or "p-values" in note]
 
 

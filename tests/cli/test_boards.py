@@ -46,10 +46,10 @@ def test_several_tasks_have_one_answer_and_options_of_boards_reach_it(ok):
     [
         (
             f"{RANKS} --missing present --test max-t",
-            "--test does nothing: a board draws topics anew (--bootstrap)",
+            "--test does nothing for several tasks: --bootstrap resamples topics",
         ),
-        (f"{RANKS} --missing present -B 50", " does nothing: a board draws topics anew (--bootstrap)"),
-        (f"{RANKS} --missing present --correction none", "--correction does nothing: a board draws topics anew"),
+        (f"{RANKS} --missing present -B 50", " does nothing for several tasks: --bootstrap resamples topics"),
+        (f"{RANKS} --missing present --correction none", "--correction does nothing for several tasks"),
         (f"{RANKS} --missing some", "there is no policy 'some'"),
         (RANKS, "--missing present or complete keeps gaps"),
         (f"{RANKS} --missing keep".replace("ranks", "power"), "1 score is missing"),
