@@ -55,7 +55,7 @@ def test_what_a_result_remarks_is_what_the_study_found(read):
     assert 0 < len(too_often) < len(STATISTICS)
     for one in STATISTICS:
         assert "speaks of these runs only" in remark_levels([parse_statistic(one)], True)[-1]
-        remarked = any("exchange tests" in line for line in remark_levels([parse_statistic(one)], False))
+        remarked = any("p-values and clusters" in line for line in remark_levels([parse_statistic(one)], False))
         assert remarked == (one in too_often), one
     simulated = read("agreement")
     names = simulated["interval"].str.removeprefix("difference of ")
