@@ -92,9 +92,7 @@ class Agreement(Result):
             best_value = f"{self.measures[best]} {result.values[best]:.2f}, chance {result.chance:.2f}"
             return f"No measure is shown to agree with {reference} better than chance ({result.title}: {best_value})."
         worse = result.high < result.chance
-        turned = ~np.any(
-            [each.above_chance for each in self.results], axis=0
-        )  # nothing says that the direction is right
+        turned = ~np.any([each.above_chance for each in self.results], axis=0)  # perhaps: nothing speaks against it
         if len(self.measures) == 1 and result.values[best] < result.chance:
             value = f"{result.title} {result.values[best]:.2f}"
             other = "lower" if self.measures[best].sign > 0 else "higher"

@@ -133,9 +133,8 @@ def board_ranks(
         )
     board = Board(aligned.values, np.ones(len(names)), aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
-    statistics, draws = compare_board(
-        board, "topics", n_bootstrap, keys, stream_key(seed, *names, "board_ranks"), alpha
-    )
+    key = stream_key(seed, *names, "board_ranks")
+    statistics, draws = compare_board(board, "topics", n_bootstrap, keys, key, alpha)
     found, best = find_rank_sets(statistics, draws, alpha), find_best(statistics, draws, alpha)
 
     title = {"mean": "mean of tasks" if len(names) > 1 else "mean", "win-rate": "mean win rate", "borda": "Borda count"}

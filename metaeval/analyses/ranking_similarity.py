@@ -94,13 +94,13 @@ class RankingSimilarity(MeasurePairs):
             whole = replace(tables[0], at=("all",))
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
-            level = f"{100 * self.confidence:g} % intervals"
-            caption = (
-                f"{level} of {self.heading} on other topics; like: one may replace the other, from {self.margin:g} on."
+            level, like = (
+                f"{100 * self.confidence:g} % intervals",
+                f"one may replace the other, from {self.margin:g} on",
             )
-            tables.append(
-                tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.confidence, self.signature)
-            )
+            caption = f"{level} of {self.heading} on other topics; like: {like}."
+            about = "tau", self.heading, caption, self.confidence, self.signature
+            tables.append(tabulate_conclusions(self.pairs, *about))
         return tables
 
     def charts(self) -> Sequence[HeatMap]:

@@ -64,7 +64,7 @@ class SampleSize(Result):
         (first, last), (least, largest) = known.index[[0, -1]], known.iloc[[0, -1]].map("{:,.0f}".format)
         aim = f"{self.unit}s for an expected τ of {reached[0]:g}"
         answer = f"{first} needs about {least} {aim}" + f", {last} about {largest}" * (len(known) > 1)
-        if known.iloc[-1] > self.n_topics:  # a prediction does not tell which measure needs fewer
+        if self._is_beyond(known.iloc[-1]):  # a prediction does not tell which measure needs fewer
             who = f"measures need {least} to {largest}" if len(known) > 1 else f"{first} needs about {least}"
             answer = f"As a model predicts from the {self.n_topics:,} {self.unit}s there are, {who} {aim}"
         if missing := [name for name in needed.index if name not in known.index]:
@@ -82,7 +82,7 @@ class SampleSize(Result):
         shown[f"τ with {self._write(most)}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
         if np.isfinite(ends).any():
             shown["interval"] = [write_ends(low, high, 2) for low, high in ends]
-        beyond = f"In brackets: predicted, beyond the {self.n_topics:,} there are." * bool(most > self.n_topics)
+        beyond = f"In brackets: predicted, beyond the {self.n_topics:,} there are." * self._is_beyond(most)
         what = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s"
         told = [f"{what}, by a model fitted to halves.", beyond, self.no_interval]
         needs = Table(shown, " ".join(filter(None, told)), self.signature, digits=2)
@@ -100,7 +100,11 @@ class SampleSize(Result):
 
     def _write(self, number: float) -> str:
         """Return a number of topics, in brackets if there are fewer."""
-        return f"({number:,.0f})" if number > self.n_topics else f"{number:,.0f}"
+        return f"({number:,.0f})" if self._is_beyond(number) else f"{number:,.0f}"
+
+    def _is_beyond(self, number: float) -> bool:
+        """Whether there are fewer topics, which may be a number rounded to two digits."""
+        return bool(number > max(self.n_topics, float(f"{self.n_topics:.2g}")))
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency against the number of topics, with expected τ as thin lines in their intervals."""

@@ -29,9 +29,8 @@ class TopicNoise:
     def settings(self) -> dict[str, str]:
         """What a signature says."""
         settings = {"clusters": f"{self.n_clusters:,} of {self.n_topics:,} topics"} if self.n_clusters else {}
-        return settings | (
-            {"repeats": format_list(list(map(str, sorted({*self.repeats.values()}))))} if self.repeats else {}
-        )
+        counts = list(map(str, sorted({*self.repeats.values()})))
+        return settings | ({"repeats": format_list(counts)} if counts else {})
 
     def describe(self, *, pooled: bool = True) -> list[str]:
         """Return a note on clusters, which are `pooled` into topics or drawn, and one on repeats, as far as there are any."""

@@ -223,6 +223,9 @@ def test_numbers_of_topics_beyond_those_there_are_are_no_more_than_predicted(sco
     known = me.sample_size(scores.sel(measures=["sharp", "fair"]), sizes=[5, 40], n_trials=40)
     assert known.answer().startswith("sharp needs about ")
     assert not any("predicted" in table.whole_caption for table in known.tables())
+    curves = known.curves.assign(topics=known.curves["topics"].replace(40, 386))
+    rounded = replace(known, curves=curves.assign(expected_tau=curves["topics"] / 386 * 0.9001), n_topics=386)
+    assert rounded.answer().startswith("sharp needs about 390 topics"), "two digits of 385.9"
     fewer = replace(known, n_topics=20)
     assert re.fullmatch(
         r"As a model predicts from the 20 topics there are, measures need \d+ to \d+ topics for an expected τ of 0.9.",
