@@ -51,7 +51,8 @@ RULES = {
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
     "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The two are alike where the "
     f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
-    "told. Deviations of the ends from their collection's τ are added in squares, where collections share topics as they are.",
+    f"told, nor where identical runs keep τ below {ALIKE:g}. Deviations of the ends from their collection's τ are added in "
+    "squares, where collections share topics as they are.",
     "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
     "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
@@ -104,6 +105,17 @@ class Facts(NamedTuple):
         """The rows of the other measures, those that rank runs most alike first."""
         rest = self.frame.drop(index=self.measure)
         return rest.sort_values("tau", ascending=False, kind="stable") if "tau" in rest else rest
+
+    @property
+    def largest_tau(self) -> float:
+        """The largest mean τ that is possible, which identical runs lower."""
+        return float(np.mean([study.diagnostics.largest_tau_a for study in self.studies]))
+
+    @property
+    def ranks_alike(self) -> bool:
+        """Whether the nearest measure ranks runs alike, or these runs as it does."""
+        near = self.others.iloc[0]
+        return bool(near.tau_low >= ALIKE or near.tau > self.largest_tau - _SLACK)
 
     def say_assumed(self, *others: str) -> str:
         """Say that directions are assumed, where that of the measure or of one of these others is."""
@@ -263,27 +275,32 @@ def judge_similarity(facts: Facts) -> Finding | None:
     rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
     near, far = rest.iloc[0], rest.iloc[-1]
     tied = find_nearest(rest)
-    title, opposite, same = facts.name(tied), is_opposite(far), near.tau > 1 - _SLACK
-    outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if near.tau_high < ALIKE else "cannot tell"
+    largest, title, opposite = facts.largest_tau, facts.name(tied), is_opposite(far)
+    same, unlike = near.tau > largest - _SLACK, near.tau_high < ALIKE <= largest
+    outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if unlike else "cannot tell"
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
-    place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(outcome, "")
     ends = bracket_ends(near.tau_low, near.tau_high)
-    numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place or f', on both sides of {ALIKE:g}' * bool(ends)}"
+    place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(
+        outcome, f", on both sides of {ALIKE:g}" * bool(ends)
+    )
+    place = f", with identical runs at most {largest:.2f}" if largest < ALIKE else place
+    numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place}"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {title}"),
         (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
         (outcome == "does not hold", f"{nearest}, but on these topics the rankings of runs are not alike"),
+        (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    numbers = f"{mean} 1.00" if same else numbers
+    numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
     if not same and outcome == "does not hold" and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.title} has {own:.2f} with itself"
     if opposite:
         against = f"{mean} {far.tau:.2f}{bracket_ends(far.tau_low, far.tau_high)}"
-        if is_alike(near):
+        if facts.ranks_alike:
             sentence, numbers = f"{sentence}, but opposite to {facts.titles[str(far.name)]}", f"{numbers}; {against}"
         elif len(rest) > 1:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
@@ -522,7 +539,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     facts, traits = find_facts(comparison, name), comparison.traits
     if "tau" not in facts.frame:
         return "Nothing to compare with: name other measures too"
-    near, rest, alike = facts.others.iloc[0], facts.others, is_alike(facts.others.iloc[0])
+    near, rest, alike = facts.others.iloc[0], facts.others, facts.ranks_alike
     tied = find_nearest(rest) | (alike & (rest["tau_low"] >= ALIKE))  # of measures that are alike, all
     title = facts.name(tied)
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
@@ -549,6 +566,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
         (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
         (near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
+        (facts.largest_tau < ALIKE, f"Undecided: identical runs hide whether it ranks like {title}"),
         (contradicted == n == 2, f"Ranks runs unlike {facts.name()}, and contradicts both"),
         (contradicted == n > 2, f"Ranks runs unlike {facts.name()}, and contradicts them all"),
         (2 * contradicted > n > 2, f"Ranks runs unlike {facts.name()}, and contradicts most"),
@@ -575,15 +593,10 @@ def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
     if is_opposite(far) and near.tau_high < ALIKE:
         found.setdefault("opposite", facts.titles[str(far.name)])
     kind = next((kind for kind in _TESTS if kind in found), "")
-    if is_alike(near) and (kind == "opposite" or (not kind and is_opposite(far))):
+    if facts.ranks_alike and (kind == "opposite" or (not kind and is_opposite(far))):
         against = found.get("opposite", facts.titles[str(far.name)])
         return "torn", f"{facts.titles[str(near.name)]} but opposite to {against}"
     return kind, found.get(kind, "")
-
-
-def is_alike(near: pd.Series) -> bool:
-    """Tell whether the nearest measure ranks runs alike."""
-    return bool(near.tau_low >= ALIKE or near.tau > 1 - _SLACK)
 
 
 def _read_column(study: Study, name: str) -> np.ndarray:
@@ -632,7 +645,8 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
         copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
     if copies:
         same = f"Some runs have the same scores as another ({format_list(copies)})"
-        warnings.append(f"{same}: they tie, and τ cannot reach 1; {format_option('distinct_runs', True)} keeps one.")
+        so = "they tie, so that τ cannot reach 1, and a difference to them counts several times"
+        warnings.append(f"{same}: {so}; {format_option('distinct_runs', True)} keeps one.")
     if comparison.test not in EXCHANGING:
         return warnings
     for d in [study.diagnostics for study in studies if study.diagnostics.wide.any()]:

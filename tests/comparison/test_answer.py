@@ -153,6 +153,36 @@ def test_too_few_runs_or_topics_are_said_first():
         assert few.headline == "Too few topics to judge: at least 25 are needed"
 
 
+COPIES = {name: np.concatenate([column[:1]] * 7 + [column[7:]]) for name, column in see({**NOISE, "mine": 0.8}).items()}
+"""Of 14 runs 7 are the same, so that 21 of 91 pairs tie, and no τ is above 0.77."""
+
+
+def test_identical_runs_are_why_it_cannot_be_told_whether_measures_are_alike():
+    comparison = ask(COPIES)
+    (study,), found = comparison.collections, find_answer(comparison)
+    ends = study.similarity.pairs[["low", "high"]].abs().to_numpy()
+    assert ends.max() == study.diagnostics.largest_tau_a == pytest.approx(70 / 91)
+    assert set(study.similarity.pairs["conclusion"]) == {"undecided"}
+    assert found.headline == "Undecided: identical runs hide whether it ranks like AP"
+    assert found.findings[0].startswith(
+        "Nearest is AP; with so many identical runs, whether rankings are alike cannot be told (τ 0."
+    )
+    assert found.findings[0].endswith(", with identical runs at most 0.77)")
+    assert found.before[1] == (
+        "Some runs have the same scores as another (7 in made): they tie, so that τ cannot reach 1, and a difference to them "
+        "counts several times; distinct_runs=True keeps one."
+    )
+    same = answer({**COPIES, "mine": COPIES["AP"] + np.linspace(0, 0.1, 40)})
+    assert same.findings[0] == "Gives the same ranking of these runs as AP (τ 0.77, the largest with identical runs)"
+    assert same.headline.startswith("Ranks runs like AP")
+
+
+def test_runs_that_were_left_out_are_not_counted(tmp_path):
+    comparison = ask(COPIES, distinct_runs=True)
+    assert "8 runs × 40 topics" in comparison.signature.short
+    assert "<p>8 runs × 40 topics (made).</p>" in comparison.write(tmp_path).read_text("utf-8")
+
+
 def test_what_ignores_the_order_of_classes_is_told_so():
     runs = make_runs(12, 30, 4, seed=0)
     found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
