@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -92,13 +93,7 @@ class Facts(NamedTuple):
 
     studies: Sequence[Study]
     measure: str
-    titles: dict[str, str]
     frame: pd.DataFrame
-
-    @property
-    def title(self) -> str:
-        """How the measure is written."""
-        return self.titles[self.measure]
 
     @property
     def others(self) -> pd.DataFrame:
@@ -125,7 +120,7 @@ class Facts(NamedTuple):
     def name(self, which: pd.Series | None = None) -> str:
         """Name others as a person would: up to three of them and how many more, or every one; by default all."""
         rest = self.others
-        return name_some([self.titles[other] for other in (rest if which is None else rest[which]).index], len(rest))
+        return name_some([*(rest if which is None else rest[which]).index], len(rest))
 
 
 def collect_facts(studies: Sequence[Study], name: str) -> Facts:
@@ -161,8 +156,7 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     if references := list_results(studies, "reference"):
         added = sum(each.rows[["confirmed", "contradicted"]].to_numpy() for each in references)
         columns |= {"contradicted": added[:, 1], "decided": added.sum(axis=1)}
-    titles = {str(measure): measure.label or str(measure) for measure in measures}
-    return Facts(studies, name, titles, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
+    return Facts(studies, name, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
 
 
 @find_once
@@ -191,7 +185,7 @@ def add_intervals(value: np.ndarray, low: np.ndarray, high: np.ndarray, shared: 
     return round(float(value.mean() - below), 12), round(float(value.mean() + above), 12)
 
 
-def name_some(titles: Sequence[str], n: int) -> str:
+def name_some(names: Sequence[str], n: int) -> str:
     """Name some of n other measures as a person would.
 
     >>> name_some(["AP"], 1), name_some(["AP", "RR"], 9), name_some(["AP", "RR", "P"], 3)
@@ -199,11 +193,11 @@ def name_some(titles: Sequence[str], n: int) -> str:
     >>> name_some(["AP", "RR", "P", "Q", "S"], 9)
     'AP, RR, P and 2 of the 6 others'
     """
-    if len(titles) == n > 2:
+    if len(names) == n > 2:
         return "every other measure"
-    rest = len(titles) - MOST_NAMED  # a single one more is named too
-    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else titles[MOST_NAMED:]
-    *first, last = [*titles[:MOST_NAMED], *more]
+    rest = len(names) - MOST_NAMED  # a single one more is named too
+    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else names[MOST_NAMED:]
+    *first, last = [*names[:MOST_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -215,10 +209,10 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     if comparison.agreement is None:
         return None
     result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
-    reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
+    reference, m, n = str(comparison.agreement.reference), names.index(name), len(names) - 1
     value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
-    titles, sides = np.array([comparison.find_title(other) for other in names]), (result.better[:, m], result.better[m])
-    above, below = (name_some(titles[side].tolist(), n) if side.any() else "none" for side in sides)
+    sides = result.better[:, m], result.better[m]
+    above, below = (name_some([*compress(names, side)], n) if side.any() else "none" for side in sides)
     behind, ahead = (int(side.sum()) for side in sides)
     pairs = zip(*np.triu_indices(n + 1, 1), result.conclusions, strict=True)
     mine = [word for i, j, word in pairs if m in (i, j)]
@@ -243,7 +237,7 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better: {above}; clearly worse: {below}"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
-    return headline, Finding("agreement", sentence, numbers, f"{comparison.find_title(name)}: {sentence}.", outcome)
+    return headline, Finding("agreement", sentence, numbers, f"{name}: {sentence}.", outcome)
 
 
 def judge_reference(facts: Facts) -> Finding | None:
@@ -256,7 +250,7 @@ def judge_reference(facts: Facts) -> Finding | None:
     counts = np.array([each.rows[["contradicted", "confirmed"]].iloc[position] for each in references], dtype=int)
     wrong, decided = int(counts[:, 0].sum()), int(counts.sum())
     low, high = interval_of_pairs(counts[:, 0], counts.sum(axis=1), [each.n_runs for each in references])
-    reference = references[0].reference.title
+    reference = str(references[0].reference)
     many = {CONTRADICTED: "Too many", TOLD: "Few"}.get(word, "Some") if wrong else "None"
     sentence = f"{many} of its significant differences are contradicted by {reference}"
     if not decided:
@@ -264,7 +258,7 @@ def judge_reference(facts: Facts) -> Finding | None:
     elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
     numbers = f"{wrong:,} of the {decided:,} that both find; {elsewhere}" if decided else ""
     outcome: Outcome = "holds" if word == TOLD else "does not hold" if word == CONTRADICTED else "cannot tell"
-    claim = f"Significant differences by {facts.title} are right more often than chance, by {reference}."
+    claim = f"Significant differences by {facts.measure} are right more often than chance, by {reference}."
     return Finding("reference", sentence, numbers, claim, outcome)
 
 
@@ -289,7 +283,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {title}"),
-        (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
+        (opposite, f"Ranks runs opposite to {far.name}"),
         (outcome == "does not hold", f"{nearest}, but on these topics the rankings of runs are not alike"),
         (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
@@ -297,18 +291,18 @@ def judge_similarity(facts: Facts) -> Finding | None:
     numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
     if not same and outcome == "does not hold" and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
-        numbers += f"; between halves of the topics {facts.title} has {own:.2f} with itself"
+        numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
     if opposite:
         against = f"{mean} {far.tau:.2f}{bracket_ends(far.tau_low, far.tau_high)}"
         if facts.ranks_alike:
-            sentence, numbers = f"{sentence}, but opposite to {facts.titles[str(far.name)]}", f"{numbers}; {against}"
+            sentence, numbers = f"{sentence}, but opposite to {far.name}", f"{numbers}; {against}"
         elif len(rest) > 1:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
         else:
             numbers = against
         numbers += facts.say_assumed(str(far.name))
     like = "another measure" if outcome == "does not hold" and not opposite and not same else title
-    return Finding("similarity", sentence, numbers, f"{facts.title} ranks runs like {like}.", outcome)
+    return Finding("similarity", sentence, numbers, f"{facts.measure} ranks runs like {like}.", outcome)
 
 
 def find_nearest(rest: pd.DataFrame) -> pd.Series:
@@ -335,7 +329,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
     numbers = f"mean τ of all splits {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
-    claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
+    claim = f"{facts.measure} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
     told = outcome == "does not hold" or (outcome == "holds" and is_backed(facts))
     sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
@@ -358,7 +352,7 @@ def judge_power(facts: Facts) -> Finding | None:
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
     numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
-    return Finding("power", sentence, numbers, f"{facts.title} {claim}.", outcome)
+    return Finding("power", sentence, numbers, f"{facts.measure} {claim}.", outcome)
 
 
 def _compare_power(facts: Facts) -> tuple[str, str, str]:
@@ -389,15 +383,15 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     counts = facts.frame["contradictions"].drop(facts.measure).sort_values(ascending=False, kind="stable")
     found = counts[counts > 0]
     if not len(found):
-        claim = f"{facts.title} was seen to contradict none of the others."
+        claim = f"{facts.measure} was seen to contradict none of the others."
         return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
-    named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
+    named, most, least = [*found.index], int(found.iloc[0]), int(found.iloc[-1])
     between = "or" if most == least + 1 else "to"
     pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
     each = " each" * (most == least == 1 < len(found))
     assumed = facts.say_assumed(*map(str, found.index))
     numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}{assumed}"
-    claim = f"{facts.title} contradicts {', '.join(named)}."
+    claim = f"{facts.measure} contradicts {', '.join(named)}."
     test = list_results(facts.studies, "power")[0].test
     return Finding("contradictions", f"Contradicts {name_some(named, len(counts))} by {test}", numbers, claim, "holds")
 
@@ -418,7 +412,7 @@ def _describe_pairs(facts: Facts, other: str) -> str:
             runs = found.runs[first[pair]], found.runs[second[pair]]
             better, worse = runs if mine[pair] > 0 else runs[::-1]
             place = f" on {study.name}" * (len(facts.studies) > 1)
-            example = f"{better} is better than {worse} by {facts.title}, worse by {facts.titles[other]}{place}"
+            example = f"{better} is better than {worse} by {facts.measure}, worse by {other}{place}"
     (run, n), *_ = counts.most_common(1)
     culprit = f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
     return f"{culprit}{': ' if n_pairs == 1 else '; on one of them, '}{example}"
@@ -459,7 +453,7 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
             findings.append(replace(finding, second=again))
     if comparison.lacks_intervals:  # nothing is claimed
         findings = [replace(each, outcome="cannot tell", second="", told=False) for each in findings]
-    by_formula = judge_formula(comparison.traits.get(name, {}), facts.title)
+    by_formula = judge_formula(comparison.traits.get(name, {}), facts.measure)
     return [*findings, *([by_formula] if by_formula else [])]
 
 
@@ -515,7 +509,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
     if named or len(comparison.new) > 1:
-        headline = f"{comparison.find_title(name)}: {headline[0].lower()}{headline[1:]}"
+        headline = f"{name}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told), tuple(list_warnings(comparison)))
 
 
@@ -555,7 +549,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
         (ignores_order(order[name]) and respecting,
-         f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
+         f"Ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
         (alike and fewer, f"Not recommended over {title} on this evidence"),
@@ -588,14 +582,14 @@ def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
         pairs = list(zip(columns, (_read_column(study, other) for study in comparison.collections), strict=True))
         if all(np.ptp(column) > 0 for pair in pairs for column in pair):
             kind = next((kind for kind, test in _TESTS.items() if all(test(*pair) for pair in pairs)), "")
-            found.setdefault(kind, facts.titles[other])
+            found.setdefault(kind, other)
     near, far = facts.others.iloc[0], facts.others.iloc[-1]
     if is_opposite(far) and near.tau_high < ALIKE:
-        found.setdefault("opposite", facts.titles[str(far.name)])
+        found.setdefault("opposite", str(far.name))
     kind = next((kind for kind in _TESTS if kind in found), "")
     if facts.ranks_alike and (kind == "opposite" or (not kind and is_opposite(far))):
-        against = found.get("opposite", facts.titles[str(far.name)])
-        return "torn", f"{facts.titles[str(near.name)]} but opposite to {against}"
+        against = found.get("opposite", far.name)
+        return "torn", f"{near.name} but opposite to {against}"
     return kind, found.get(kind, "")
 
 
@@ -632,7 +626,7 @@ def _say_too_few(comparison: ComparisonResults) -> str:
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    assumed = [each.label or str(each) for each in comparison.all_measures if each.direction_is_assumed]
+    assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
     warnings += [f"{note}." for note in comparison.notes if "is not decorated" in note or "left out" in note]
