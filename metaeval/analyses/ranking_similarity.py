@@ -94,10 +94,8 @@ class RankingSimilarity(MeasurePairs):
             whole = replace(tables[0], at=("all",))
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
-            level = f"{100 * self.confidence:g} % intervals"
-            caption = (
-                f"{level} of {self.heading} on other topics; like: one may replace the other, from {self.margin:g} on."
-            )
+            level = f"{100 * self.confidence:g} % intervals of {self.heading} on other topics"
+            caption = f"{level}; like: one may replace the other, from {self.margin:g} on."
             tables.append(tabulate_conclusions(self.pairs, "tau", self.heading, caption, self.signature))
         return tables
 
@@ -109,9 +107,8 @@ class RankingSimilarity(MeasurePairs):
     def beside(self, measure: Measure) -> Table:
         """Return τ between a measure and each of the others, with its interval."""
         pairs = self.take_pairs(measure)[0].sort_values("tau", ascending=False, kind="stable")
-        ends = [
-            f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in pairs[["low", "high"]].to_numpy()
-        ]
+        spans = pairs[["low", "high"]].to_numpy()
+        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in spans]
         row = pd.DataFrame({"τ": pairs["tau"], "95 % interval": ends})
         why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
         caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
@@ -180,9 +177,8 @@ def ranking_similarity(
         interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=True)
         low, high = interval(confidence=confidence)
         least, _ = interval(confidence=max(2 * confidence - 1, 0.0))
-    largest = (
-        ready.diagnostics.largest_tau_a if str(which) == "tau_a" else 1.0
-    )  # runs that tie anywhere tie on new topics
+    # Runs that are the same on these topics are taken to tie on any.
+    largest = ready.diagnostics.largest_tau_a if str(which) == "tau_a" else 1.0
     low, high, least = (np.clip(ends, -largest, largest) for ends in (low, high, least))
     words = judge_level(Ends(low, high), Ends(least, high), margin) if largest >= margin else [UNDECIDED] * len(taus)
     names = np.array([str(measure) for measure in measures], dtype=object)

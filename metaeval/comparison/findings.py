@@ -253,6 +253,7 @@ def judge_reference(facts: Facts) -> Finding | None:
     reference = str(references[0].reference)
     many = {CONTRADICTED: "Too many", TOLD: "Few"}.get(word, "Some") if wrong else "None"
     sentence = f"{many} of its significant differences are contradicted by {reference}"
+    sentence += ", which may be chance" * (not wrong and word != TOLD)
     if not decided:
         sentence = f"Has no significant difference in common with {reference}"
     elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
@@ -267,29 +268,28 @@ def judge_similarity(facts: Facts) -> Finding | None:
     if "tau" not in facts.frame:
         return None
     rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
-    near, far = rest.iloc[0], rest.iloc[-1]
-    tied = find_nearest(rest)
+    near, far, tied = rest.iloc[0], rest.iloc[-1], find_nearest(rest)
     largest, title, opposite = facts.largest_tau, facts.name(tied), is_opposite(far)
     same, unlike = near.tau > largest - _SLACK, near.tau_high < ALIKE <= largest
     outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if unlike else "cannot tell"
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
     ends = bracket_ends(near.tau_low, near.tau_high)
-    place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(
-        outcome, f", on both sides of {ALIKE:g}" * bool(ends)
-    )
-    place = f", with identical runs at most {largest:.2f}" if largest < ALIKE else place
-    numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place}"
+    sides = {"holds": "all above", "does not hold": "all below", "cannot tell": "on both sides of"}
+    place = f"of {near.name}, the highest" if near.tau_high < 0 else f"{sides[outcome]} {ALIKE:g}"
+    place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
+    numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
-        (outcome == "holds", f"Ranks runs like {title}"),
+        (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
         (opposite, f"Ranks runs opposite to {far.name}"),
-        (outcome == "does not hold", f"{nearest}, but on these topics the rankings of runs are not alike"),
+        (near.tau_high < 0, f"Ranks runs contrary to {facts.name()}"),
+        (unlike, f"{nearest}, but on these topics the rankings of runs are not alike"),
         (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
     numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
-    if not same and outcome == "does not hold" and (halves := list_results(facts.studies, "consistency")):
+    if unlike and near.tau_high >= 0 and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
     if opposite:
@@ -300,8 +300,9 @@ def judge_similarity(facts: Facts) -> Finding | None:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
         else:
             numbers = against
+    if opposite or near.tau_high < 0:
         numbers += facts.say_assumed(str(far.name))
-    like = "another measure" if outcome == "does not hold" and not opposite and not same else title
+    like = "another measure" if unlike and not opposite else title
     return Finding("similarity", sentence, numbers, f"{facts.measure} ranks runs like {like}.", outcome)
 
 
@@ -514,7 +515,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
 
 
 _KIN = {
-    "constant": "Constant: it separates no runs",
+    "constant": "The same for all runs: it separates none",
     "copy": "A copy of {title}: all scores are the same",
     "linear": "A rescaled copy of {title}: it says nothing new",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
@@ -538,8 +539,9 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     title = facts.name(tied)
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
     respecting = [each for each, check in order.items() if check is not None and check.holds]
-    n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
-    contradicted, opposed = int((found > 0).sum()), tied & (found > 0).reindex(rest.index, fill_value=False)
+    n, found = len(rest), rest.get("contradictions", pd.Series(0, index=rest.index))
+    contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
+    most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
@@ -555,14 +557,15 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (alike and fewer, f"Not recommended over {title} on this evidence"),
         (alike and more, f"Ranks runs like {title} and finds more differences"),
         (alike and opposed.any(),
-         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''}"),
+         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
+         f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
         (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
+        (near.tau_high < 0, f"Ranks runs contrary to {facts.name()}: is the direction right?"),
         (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
         (near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
         (facts.largest_tau < ALIKE, f"Undecided: identical runs hide whether it ranks like {title}"),
-        (contradicted == n == 2, f"Ranks runs unlike {facts.name()}, and contradicts both"),
-        (contradicted == n > 2, f"Ranks runs unlike {facts.name()}, and contradicts them all"),
+        (contradicted == n > 1, f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
         (2 * contradicted > n > 2, f"Ranks runs unlike {facts.name()}, and contradicts most"),
         (True, f"Ranks runs unlike {facts.name()} on these topics"),
     )  # fmt: skip
@@ -572,7 +575,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
 def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
     """Return how a measure's scores follow from those of another one, and which: no kind where they do not."""
     columns = [_read_column(study, name) for study in comparison.collections]
-    if all(np.ptp(column) == 0 for column in columns):
+    if all(np.ptp(column, axis=0).max() == 0 for column in columns):
         return "constant", ""
     facts = find_facts(comparison, name)
     if "tau" not in facts.frame:
@@ -588,15 +591,14 @@ def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
         found.setdefault("opposite", str(far.name))
     kind = next((kind for kind in _TESTS if kind in found), "")
     if facts.ranks_alike and (kind == "opposite" or (not kind and is_opposite(far))):
-        against = found.get("opposite", far.name)
-        return "torn", f"{near.name} but opposite to {against}"
+        return "torn", f"{near.name} but opposite to {found.get('opposite', far.name)}"
     return kind, found.get(kind, "")
 
 
 def _read_column(study: Study, name: str) -> np.ndarray:
-    """Return the scores of one measure, shape (cell,), higher being better."""
+    """Return the scores of one measure, shape (run, topic), higher being better."""
     position = find_position(study.scores, name)
-    return np.asarray(study.scores.values[..., position].ravel() * study.scores.measures[position].sign)
+    return np.asarray(study.scores.values[..., position] * study.scores.measures[position].sign)
 
 
 def _standardise(values: np.ndarray) -> np.ndarray:
@@ -629,7 +631,9 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
-    warnings += [f"{note}." for note in comparison.notes if "is not decorated" in note or "left out" in note]
+    warnings += [
+        f"{note[0].upper()}{note[1:]}." for note in comparison.notes if "is not decorated" in note or "left out" in note
+    ]
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
     studies, copies = comparison.collections, []

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.ranking_similarity import ALIKE
-from metaeval.comparison.findings import MOST_NAMED, Facts, find_facts, find_headline, find_verdicts
+from metaeval.comparison.findings import MOST_NAMED, find_facts, find_headline, find_verdicts
 from metaeval.comparison.results import ComparisonResults
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.charts import IntervalChart, Row
@@ -56,8 +56,7 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
-        range(len(order)),
-        key=lambda other: (order[other] not in named, other >= most // 2, abs(other - place)),
+        range(len(order)), key=lambda other: (order[other] not in named, other >= most // 2, abs(other - place))
     )
     return [order[position] for position in sorted(ranked[:most])]
 
@@ -81,7 +80,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
             shown["more"] = _with_ends(frame, "difference", 0, pairs)
             caption += f"; more: than {name}"
     if comparison.lacks_intervals:
-        caption += ". There are no intervals: all this may be chance."
+        caption += ". Without intervals: on other topics all this may differ."
     else:
         caption += ". In brackets: 95 % intervals over topics, wider the more measures are compared."
     phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
@@ -113,9 +112,8 @@ def draw_answer(
 
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
-    facts: Facts = find_facts(comparison, name)
     headings = {finding.key: finding.sentence for finding in find_verdicts(comparison, name) if finding.told}
-    title, frame = shorten_name(name, _LONGEST), facts.frame
+    title, frame = shorten_name(name, _LONGEST), find_facts(comparison, name).frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
     def add(key: str, column: str, label: str, level: float, factor: float = 1.0) -> None:
