@@ -332,7 +332,7 @@ def judge_consistency(facts: Facts) -> Finding | None:
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.measure} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
-    told = outcome == "does not hold" or (outcome == "holds" and is_backed(facts))
+    told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)
     sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
     return Finding("consistency", sentence, numbers, claim, outcome, told)
 
@@ -349,7 +349,7 @@ def judge_power(facts: Facts) -> Finding | None:
         "both": "is in the middle by how many differences it finds",
     }.get(word, f"finds {word} differences than {whom}")
     sentence = f"{claim[0].upper()}{claim[1:]} {test}" if word else f"Whether it {claim} {test} cannot be told"
-    if word == "more" and not ("decided" in facts.frame and is_backed(facts)):
+    if word == "more" and not ("decided" in facts.frame and grade_differences(facts) in (TOLD, CONTRADICTED)):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
     numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
@@ -370,11 +370,11 @@ def _compare_power(facts: Facts) -> tuple[str, str, str]:
     return word, facts.name(than[word]), "".join(each for key, each in named.items() if key != word)
 
 
-def is_backed(facts: Facts) -> bool:
-    """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
+def grade_differences(facts: Facts) -> str:
+    """Grade how right the differences are that a measure finds: by the reference, or else by whether any measure is like it."""
     if pairs := list_results(facts.studies, "reference"):
-        return grade_reference(pairs)[find_position(pairs[0], facts.measure)] == TOLD
-    return "tau" in facts.frame and bool(facts.others["tau_low"].iloc[0] >= ALIKE)
+        return grade_reference(pairs)[find_position(pairs[0], facts.measure)]
+    return TOLD if "tau" in facts.frame and facts.others["tau_low"].iloc[0] >= ALIKE else ""
 
 
 def judge_contradictions(facts: Facts) -> Finding | None:

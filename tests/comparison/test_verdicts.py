@@ -120,6 +120,7 @@ def test_a_measure_that_contradicts_the_reference_is_told_so():
     )
     assert wrong == decided > 0
     assert result.verdict().startswith("mine: ranks runs opposite to people: is the direction right?\n")
+    assert "whether they are right" not in result.verdict()  # they are not, by people
     assert found["contradictions"].phrase.startswith("Contradicts ")
     _, found = judge({"mine": 0.1, "AP": 0.2, "people": 0.2}, reference="people")
     assert found["reference"].phrase.startswith(
