@@ -53,7 +53,7 @@ RULES = {
     "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The two are alike where the "
     f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
     f"told, nor where identical runs keep τ below {ALIKE:g}. Deviations of the ends from their collection's τ are added in "
-    "squares, where collections share topics as they are.",
+    "squares, where collections share topics as they are. Contrary: every interval of τ lies below 0.",
     "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
     "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
@@ -268,28 +268,28 @@ def judge_similarity(facts: Facts) -> Finding | None:
     if "tau" not in facts.frame:
         return None
     rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
-    near, far, tied = rest.iloc[0], rest.iloc[-1], find_nearest(rest)
-    largest, title, opposite = facts.largest_tau, facts.name(tied), is_opposite(far)
+    near, far, tied, largest = rest.iloc[0], rest.iloc[-1], find_nearest(rest), facts.largest_tau
+    title, opposite, contrary = facts.name(tied), is_opposite(far), (rest["tau_high"] < 0).all()
     same, unlike = near.tau > largest - _SLACK, near.tau_high < ALIKE <= largest
     outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if unlike else "cannot tell"
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
     ends = bracket_ends(near.tau_low, near.tau_high)
     sides = {"holds": "all above", "does not hold": "all below", "cannot tell": "on both sides of"}
-    place = f"of {near.name}, the highest" if near.tau_high < 0 else f"{sides[outcome]} {ALIKE:g}"
+    place = f"of {near.name}, the highest" if contrary else f"{sides[outcome]} {ALIKE:g}"
     place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
     numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
         (opposite, f"Ranks runs opposite to {far.name}"),
-        (near.tau_high < 0, f"Ranks runs contrary to {facts.name()}"),
+        (contrary, f"Ranks runs contrary to {facts.name()}"),
         (unlike, f"{nearest}, but on these topics the rankings of runs are not alike"),
         (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
     numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
-    if unlike and near.tau_high >= 0 and (halves := list_results(facts.studies, "consistency")):
+    if unlike and not contrary and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
     if opposite:
@@ -300,7 +300,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
         else:
             numbers = against
-    if opposite or near.tau_high < 0:
+    if opposite or contrary:
         numbers += facts.say_assumed(str(far.name))
     like = "another measure" if unlike and not opposite else title
     return Finding("similarity", sentence, numbers, f"{facts.measure} ranks runs like {like}.", outcome)
@@ -561,7 +561,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
          f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
         (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
-        (near.tau_high < 0, f"Ranks runs contrary to {facts.name()}: is the direction right?"),
+        ((rest["tau_high"] < 0).all(), f"Ranks runs contrary to {facts.name()}: is the direction right?"),
         (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
         (near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
         (facts.largest_tau < ALIKE, f"Undecided: identical runs hide whether it ranks like {title}"),
