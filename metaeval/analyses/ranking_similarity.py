@@ -19,7 +19,7 @@ from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.table import MANY, Table, sum_up_matrix
 from metaeval.stats.arrays import Scaled
-from metaeval.stats.intervals import Ends, centre_interval, explain_no_interval, judge_level
+from metaeval.stats.intervals import UNDECIDED, Ends, centre_interval, explain_no_interval, judge_level
 from metaeval.stats.weighted_correlation import compare_rankings, parse_rank_correlation, resample_rankings
 
 INTERCHANGEABLE = 0.9
@@ -94,11 +94,8 @@ class RankingSimilarity(MeasurePairs):
             whole = replace(tables[0], at=("all",))
             tables = [replace(whole, frame=summed, marks=None, at=("short", "paper")), whole]
         if "intervals" in self.frames():
-            level, like = (
-                f"{100 * self.confidence:g} % intervals",
-                f"one may replace the other, from {self.margin:g} on",
-            )
-            caption = f"{level} of {self.heading} on other topics; like: {like}."
+            level = f"{100 * self.confidence:g} % intervals of {self.heading} on other topics"
+            caption = f"{level}; like: one may replace the other, from {self.margin:g} on."
             about = "tau", self.heading, caption, self.confidence, self.signature
             tables.append(tabulate_conclusions(self.pairs, *about))
         return tables
@@ -110,13 +107,10 @@ class RankingSimilarity(MeasurePairs):
 
     def beside(self, measure: Measure) -> Table:
         """Return τ between a measure and each of the others, with its interval."""
-        pairs, _ = self.take_pairs(measure)
-        ends = zip(pairs["low"], pairs["high"], strict=True)
-        columns = {
-            "τ": pairs["tau"],
-            "95 % interval": [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in ends],
-        }
-        row = pd.DataFrame(columns, index=pairs.index).sort_values("τ", ascending=False, kind="stable")
+        pairs = self.take_pairs(measure)[0].sort_values("tau", ascending=False, kind="stable")
+        spans = pairs[["low", "high"]].to_numpy()
+        ends = [f"{low:.2f} to {high:.2f}" if low <= high else NOTHING for low, high in spans]
+        row = pd.DataFrame({"τ": pairs["tau"], "95 % interval": ends})
         why = f". {self.no_interval.rstrip('.')}" if self.no_interval else ""
         caption = f"τ between the rankings of runs by {measure.title} and by each other measure{why}"
         return Table(row, caption, self.signature, digits=2)
@@ -184,7 +178,10 @@ def ranking_similarity(
         interval = partial(centre_interval, taus, drawn, n_topics, step=step, simultaneous=True)
         low, high = interval(confidence=confidence)
         least, _ = interval(confidence=max(2 * confidence - 1, 0.0))
-    words = judge_level(Ends(low, high), Ends(least, high), margin)
+    # Runs that are the same on these topics are taken to tie on any.
+    largest = ready.diagnostics.largest_tau_a if str(which) == "tau_a" else 1.0
+    low, high, least = (np.clip(ends, -largest, largest) for ends in (low, high, least))
+    words = judge_level(Ends(low, high), Ends(least, high), margin) if largest >= margin else [UNDECIDED] * len(taus)
     names = np.array([str(measure) for measure in measures], dtype=object)
     pairs = {"measure_1": names[first], "measure_2": names[second], "tau": taus, "low": low, "high": high}
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}

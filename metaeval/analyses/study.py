@@ -8,7 +8,7 @@ from typing import Any
 
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
-from metaeval.analyses.diagnostics import Diagnostics
+from metaeval.analyses.diagnostics import Diagnostics, take_distinct_runs
 from metaeval.analyses.power import PAPERS_TEST, DiscriminativePower, discriminative_power
 from metaeval.analyses.power_pairs import (
     SignificanceContradictions,
@@ -152,7 +152,8 @@ def study_collection(
     # Each size is split anew, so that a fifth of the trials says as much.
     ask("sample_size", "number of topics", sample_size, n_trials=min(n_trials, 200), **common)
     ask("preference", "baseline preference", baseline_preference, first=baselines[0], second=baselines[1])
-    return Study(scores, diagnostics, **results, skipped=skipped)
+    kept = take_distinct_runs(scores, diagnostics.identical) if distinct_runs else scores
+    return Study(kept, diagnostics, **results, skipped=skipped)
 
 
 def _find_inapplicable(

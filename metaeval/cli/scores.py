@@ -69,7 +69,7 @@ def score(values: Values) -> None:
         means, leaders = scores.means() * find_signs(scores.measures), dict[str, list[str]]()
         for measure in scores.measures:
             first = means.index[means[str(measure)] == means[str(measure)].max()]
-            leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(measure.title)
+            leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(str(measure))
         best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
         print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
     show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
@@ -206,10 +206,8 @@ def compare(values: Values) -> None:
         tables = [show_short(result, name)]
         if values.explain:
             numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))
-            caption = f"Every number of the measures beside {result.find_title(name)}."
+            caption = f"Every number of the measures beside {name}."
             tables.append(Table(numbers, caption, result.signature))
-        titles = {str(measure): result.find_title(str(measure)) for measure in result.measures}
-        tables = [replace(table, frame=table.frame.rename(index=titles)) for table in tables]
         show(tables, "text", explain=values.explain)
     if values.explain:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,7 +52,8 @@ RULES = {
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
     "similarity": "The nearest measure is the one with the highest τ, averaged over collections. The two are alike where the "
     f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
-    "told. Deviations of the ends from their collection's τ are added in squares, where collections share topics as they are.",
+    f"told, nor where identical runs keep τ below {ALIKE:g}. Deviations of the ends from their collection's τ are added in "
+    "squares, where collections share topics as they are. Contrary: every interval of τ lies below 0.",
     "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
     "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
@@ -91,19 +93,24 @@ class Facts(NamedTuple):
 
     studies: Sequence[Study]
     measure: str
-    titles: dict[str, str]
     frame: pd.DataFrame
-
-    @property
-    def title(self) -> str:
-        """How the measure is written."""
-        return self.titles[self.measure]
 
     @property
     def others(self) -> pd.DataFrame:
         """The rows of the other measures, those that rank runs most alike first."""
         rest = self.frame.drop(index=self.measure)
         return rest.sort_values("tau", ascending=False, kind="stable") if "tau" in rest else rest
+
+    @property
+    def largest_tau(self) -> float:
+        """The largest mean τ that is possible, which identical runs lower."""
+        return float(np.mean([study.diagnostics.largest_tau_a for study in self.studies]))
+
+    @property
+    def ranks_alike(self) -> bool:
+        """Whether the nearest measure ranks runs alike, or these runs as it does."""
+        near = self.others.iloc[0]
+        return bool(near.tau_low >= ALIKE or near.tau > self.largest_tau - _SLACK)
 
     def say_assumed(self, *others: str) -> str:
         """Say that directions are assumed, where that of the measure or of one of these others is."""
@@ -113,7 +120,7 @@ class Facts(NamedTuple):
     def name(self, which: pd.Series | None = None) -> str:
         """Name others as a person would: up to three of them and how many more, or every one; by default all."""
         rest = self.others
-        return name_some([self.titles[other] for other in (rest if which is None else rest[which]).index], len(rest))
+        return name_some([*(rest if which is None else rest[which]).index], len(rest))
 
 
 def collect_facts(studies: Sequence[Study], name: str) -> Facts:
@@ -149,8 +156,7 @@ def collect_facts(studies: Sequence[Study], name: str) -> Facts:
     if references := list_results(studies, "reference"):
         added = sum(each.rows[["confirmed", "contradicted"]].to_numpy() for each in references)
         columns |= {"contradicted": added[:, 1], "decided": added.sum(axis=1)}
-    titles = {str(measure): measure.label or str(measure) for measure in measures}
-    return Facts(studies, name, titles, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
+    return Facts(studies, name, pd.DataFrame(columns, index=pd.Index(names, name="measure")))
 
 
 @find_once
@@ -179,7 +185,7 @@ def add_intervals(value: np.ndarray, low: np.ndarray, high: np.ndarray, shared: 
     return round(float(value.mean() - below), 12), round(float(value.mean() + above), 12)
 
 
-def name_some(titles: Sequence[str], n: int) -> str:
+def name_some(names: Sequence[str], n: int) -> str:
     """Name some of n other measures as a person would.
 
     >>> name_some(["AP"], 1), name_some(["AP", "RR"], 9), name_some(["AP", "RR", "P"], 3)
@@ -187,11 +193,11 @@ def name_some(titles: Sequence[str], n: int) -> str:
     >>> name_some(["AP", "RR", "P", "Q", "S"], 9)
     'AP, RR, P and 2 of the 6 others'
     """
-    if len(titles) == n > 2:
+    if len(names) == n > 2:
         return "every other measure"
-    rest = len(titles) - MOST_NAMED  # a single one more is named too
-    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else titles[MOST_NAMED:]
-    *first, last = [*titles[:MOST_NAMED], *more]
+    rest = len(names) - MOST_NAMED  # a single one more is named too
+    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else names[MOST_NAMED:]
+    *first, last = [*names[:MOST_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -203,10 +209,10 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     if comparison.agreement is None:
         return None
     result, names = comparison.agreement.results[0], [str(measure) for measure in comparison.agreement.measures]
-    reference, m, n = comparison.agreement.reference.title, names.index(name), len(names) - 1
+    reference, m, n = str(comparison.agreement.reference), names.index(name), len(names) - 1
     value, low, high = (float(numbers[m]) for numbers in (result.values, result.low, result.high))
-    titles, sides = np.array([comparison.find_title(other) for other in names]), (result.better[:, m], result.better[m])
-    above, below = (name_some(titles[side].tolist(), n) if side.any() else "none" for side in sides)
+    sides = result.better[:, m], result.better[m]
+    above, below = (name_some([*compress(names, side)], n) if side.any() else "none" for side in sides)
     behind, ahead = (int(side.sum()) for side in sides)
     pairs = zip(*np.triu_indices(n + 1, 1), result.conclusions, strict=True)
     mine = [word for i, j, word in pairs if m in (i, j)]
@@ -231,7 +237,7 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better: {above}; clearly worse: {below}"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
-    return headline, Finding("agreement", sentence, numbers, f"{comparison.find_title(name)}: {sentence}.", outcome)
+    return headline, Finding("agreement", sentence, numbers, f"{name}: {sentence}.", outcome)
 
 
 def judge_reference(facts: Facts) -> Finding | None:
@@ -244,15 +250,16 @@ def judge_reference(facts: Facts) -> Finding | None:
     counts = np.array([each.rows[["contradicted", "confirmed"]].iloc[position] for each in references], dtype=int)
     wrong, decided = int(counts[:, 0].sum()), int(counts.sum())
     low, high = interval_of_pairs(counts[:, 0], counts.sum(axis=1), [each.n_runs for each in references])
-    reference = references[0].reference.title
+    reference = str(references[0].reference)
     many = {CONTRADICTED: "Too many", TOLD: "Few"}.get(word, "Some") if wrong else "None"
     sentence = f"{many} of its significant differences are contradicted by {reference}"
+    sentence += ", which may be chance" * (not wrong and word != TOLD)
     if not decided:
         sentence = f"Has no significant difference in common with {reference}"
     elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
     numbers = f"{wrong:,} of the {decided:,} that both find; {elsewhere}" if decided else ""
     outcome: Outcome = "holds" if word == TOLD else "does not hold" if word == CONTRADICTED else "cannot tell"
-    claim = f"Significant differences by {facts.title} are right more often than chance, by {reference}."
+    claim = f"Significant differences by {facts.measure} are right more often than chance, by {reference}."
     return Finding("reference", sentence, numbers, claim, outcome)
 
 
@@ -261,37 +268,42 @@ def judge_similarity(facts: Facts) -> Finding | None:
     if "tau" not in facts.frame:
         return None
     rest, mean = facts.others, "mean τ" if len(list_results(facts.studies, "similarity")) > 1 else "τ"
-    near, far = rest.iloc[0], rest.iloc[-1]
-    tied = find_nearest(rest)
-    title, opposite, same = facts.name(tied), is_opposite(far), near.tau > 1 - _SLACK
-    outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if near.tau_high < ALIKE else "cannot tell"
+    near, far, tied, largest = rest.iloc[0], rest.iloc[-1], find_nearest(rest), facts.largest_tau
+    title, opposite, contrary = facts.name(tied), is_opposite(far), (rest["tau_high"] < 0).all()
+    same, unlike = near.tau > largest - _SLACK, near.tau_high < ALIKE <= largest
+    outcome: Outcome = "holds" if near.tau_low >= ALIKE else "does not hold" if unlike else "cannot tell"
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
-    place = {"holds": f", all above {ALIKE:g}", "does not hold": f", all below {ALIKE:g}"}.get(outcome, "")
     ends = bracket_ends(near.tau_low, near.tau_high)
-    numbers = f"{mean} {near.tau:.2f}{ends or ', no interval'}{place or f', on both sides of {ALIKE:g}' * bool(ends)}"
+    sides = {"holds": "all above", "does not hold": "all below", "cannot tell": "on both sides of"}
+    place = f"of {near.name}, the highest" if contrary else f"{sides[outcome]} {ALIKE:g}"
+    place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
+    numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
-        (outcome == "holds", f"Ranks runs like {title}"),
-        (opposite, f"Ranks runs opposite to {facts.titles[str(far.name)]}"),
-        (outcome == "does not hold", f"{nearest}, but on these topics the rankings of runs are not alike"),
+        (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
+        (opposite, f"Ranks runs opposite to {far.name}"),
+        (contrary, f"Ranks runs contrary to {facts.name()}"),
+        (unlike, f"{nearest}, but on these topics the rankings of runs are not alike"),
+        (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    numbers = f"{mean} 1.00" if same else numbers
-    if not same and outcome == "does not hold" and (halves := list_results(facts.studies, "consistency")):
+    numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
+    if unlike and not contrary and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
-        numbers += f"; between halves of the topics {facts.title} has {own:.2f} with itself"
+        numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
     if opposite:
         against = f"{mean} {far.tau:.2f}{bracket_ends(far.tau_low, far.tau_high)}"
-        if is_alike(near):
-            sentence, numbers = f"{sentence}, but opposite to {facts.titles[str(far.name)]}", f"{numbers}; {against}"
+        if facts.ranks_alike:
+            sentence, numbers = f"{sentence}, but opposite to {far.name}", f"{numbers}; {against}"
         elif len(rest) > 1:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
         else:
             numbers = against
+    if opposite or contrary:
         numbers += facts.say_assumed(str(far.name))
-    like = "another measure" if outcome == "does not hold" and not opposite and not same else title
-    return Finding("similarity", sentence, numbers, f"{facts.title} ranks runs like {like}.", outcome)
+    like = "another measure" if unlike and not opposite else title
+    return Finding("similarity", sentence, numbers, f"{facts.measure} ranks runs like {like}.", outcome)
 
 
 def find_nearest(rest: pd.DataFrame) -> pd.Series:
@@ -318,9 +330,9 @@ def judge_consistency(facts: Facts) -> Finding | None:
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
     numbers = f"mean τ of all splits {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
-    claim = f"{facts.title} ranks runs more stably than most measures between subsets of these topics."
+    claim = f"{facts.measure} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
-    told = outcome == "does not hold" or (outcome == "holds" and is_backed(facts))
+    told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)
     sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
     return Finding("consistency", sentence, numbers, claim, outcome, told)
 
@@ -337,11 +349,11 @@ def judge_power(facts: Facts) -> Finding | None:
         "both": "is in the middle by how many differences it finds",
     }.get(word, f"finds {word} differences than {whom}")
     sentence = f"{claim[0].upper()}{claim[1:]} {test}" if word else f"Whether it {claim} {test} cannot be told"
-    if word == "more" and not ("decided" in facts.frame and is_backed(facts)):
+    if word == "more" and not ("decided" in facts.frame and grade_differences(facts) in (TOLD, CONTRADICTED)):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
     numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
-    return Finding("power", sentence, numbers, f"{facts.title} {claim}.", outcome)
+    return Finding("power", sentence, numbers, f"{facts.measure} {claim}.", outcome)
 
 
 def _compare_power(facts: Facts) -> tuple[str, str, str]:
@@ -358,11 +370,11 @@ def _compare_power(facts: Facts) -> tuple[str, str, str]:
     return word, facts.name(than[word]), "".join(each for key, each in named.items() if key != word)
 
 
-def is_backed(facts: Facts) -> bool:
-    """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
+def grade_differences(facts: Facts) -> str:
+    """Grade how right the differences are that a measure finds: by the reference, or else by whether any measure is like it."""
     if pairs := list_results(facts.studies, "reference"):
-        return grade_reference(pairs)[find_position(pairs[0], facts.measure)] == TOLD
-    return "tau" in facts.frame and bool(facts.others["tau_low"].iloc[0] >= ALIKE)
+        return grade_reference(pairs)[find_position(pairs[0], facts.measure)]
+    return TOLD if "tau" in facts.frame and facts.others["tau_low"].iloc[0] >= ALIKE else ""
 
 
 def judge_contradictions(facts: Facts) -> Finding | None:
@@ -372,15 +384,15 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     counts = facts.frame["contradictions"].drop(facts.measure).sort_values(ascending=False, kind="stable")
     found = counts[counts > 0]
     if not len(found):
-        claim = f"{facts.title} was seen to contradict none of the others."
+        claim = f"{facts.measure} was seen to contradict none of the others."
         return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
-    named, most, least = [facts.titles[other] for other in found.index], int(found.iloc[0]), int(found.iloc[-1])
+    named, most, least = [*found.index], int(found.iloc[0]), int(found.iloc[-1])
     between = "or" if most == least + 1 else "to"
     pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
     each = " each" * (most == least == 1 < len(found))
     assumed = facts.say_assumed(*map(str, found.index))
     numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}{assumed}"
-    claim = f"{facts.title} contradicts {', '.join(named)}."
+    claim = f"{facts.measure} contradicts {', '.join(named)}."
     test = list_results(facts.studies, "power")[0].test
     return Finding("contradictions", f"Contradicts {name_some(named, len(counts))} by {test}", numbers, claim, "holds")
 
@@ -401,7 +413,7 @@ def _describe_pairs(facts: Facts, other: str) -> str:
             runs = found.runs[first[pair]], found.runs[second[pair]]
             better, worse = runs if mine[pair] > 0 else runs[::-1]
             place = f" on {study.name}" * (len(facts.studies) > 1)
-            example = f"{better} is better than {worse} by {facts.title}, worse by {facts.titles[other]}{place}"
+            example = f"{better} is better than {worse} by {facts.measure}, worse by {other}{place}"
     (run, n), *_ = counts.most_common(1)
     culprit = f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
     return f"{culprit}{': ' if n_pairs == 1 else '; on one of them, '}{example}"
@@ -442,7 +454,7 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
             findings.append(replace(finding, second=again))
     if comparison.lacks_intervals:  # nothing is claimed
         findings = [replace(each, outcome="cannot tell", second="", told=False) for each in findings]
-    by_formula = judge_formula(comparison.traits.get(name, {}), facts.title)
+    by_formula = judge_formula(comparison.traits.get(name, {}), facts.measure)
     return [*findings, *([by_formula] if by_formula else [])]
 
 
@@ -498,12 +510,12 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
     findings = {finding.key: finding.phrase for finding in find_verdicts(comparison, name) if finding.told}
     told, headline = [findings[key] for key in keys if key in findings], find_headline(comparison, name)
     if named or len(comparison.new) > 1:
-        headline = f"{comparison.find_title(name)}: {headline[0].lower()}{headline[1:]}"
+        headline = f"{name}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told), tuple(list_warnings(comparison)))
 
 
 _KIN = {
-    "constant": "Constant: it separates no runs",
+    "constant": "The same for all runs: it separates none",
     "copy": "A copy of {title}: all scores are the same",
     "linear": "A rescaled copy of {title}: it says nothing new",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
@@ -522,13 +534,14 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     facts, traits = find_facts(comparison, name), comparison.traits
     if "tau" not in facts.frame:
         return "Nothing to compare with: name other measures too"
-    near, rest, alike = facts.others.iloc[0], facts.others, is_alike(facts.others.iloc[0])
+    near, rest, alike = facts.others.iloc[0], facts.others, facts.ranks_alike
     tied = find_nearest(rest) | (alike & (rest["tau_low"] >= ALIKE))  # of measures that are alike, all
     title = facts.name(tied)
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
     respecting = [each for each, check in order.items() if check is not None and check.holds]
-    n, found = len(rest), rest.get("contradictions", pd.Series(dtype=int))
-    contradicted, opposed = int((found > 0).sum()), tied & (found > 0).reindex(rest.index, fill_value=False)
+    n, found = len(rest), rest.get("contradictions", pd.Series(0, index=rest.index))
+    contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
+    most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
     more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
@@ -538,19 +551,21 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
         (ignores_order(order[name]) and respecting,
-         f"Ignores the order of the classes, unlike {facts.titles[respecting[0]] if respecting else ''}"),
+         f"Ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
         (alike and fewer, f"Not recommended over {title} on this evidence"),
         (alike and more, f"Ranks runs like {title} and finds more differences"),
         (alike and opposed.any(),
-         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''}"),
+         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
+         f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
         (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
+        ((rest["tau_high"] < 0).all(), f"Ranks runs contrary to {facts.name()}: is the direction right?"),
         (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
         (near.tau_low <= 0, f"Unrelated to {facts.name()}: what does it measure?"),
-        (contradicted == n == 2, f"Ranks runs unlike {facts.name()}, and contradicts both"),
-        (contradicted == n > 2, f"Ranks runs unlike {facts.name()}, and contradicts them all"),
+        (facts.largest_tau < ALIKE, f"Undecided: identical runs hide whether it ranks like {title}"),
+        (contradicted == n > 1, f"Ranks runs unlike {facts.name()}, and contradicts {'both' if n == 2 else 'them all'}"),
         (2 * contradicted > n > 2, f"Ranks runs unlike {facts.name()}, and contradicts most"),
         (True, f"Ranks runs unlike {facts.name()} on these topics"),
     )  # fmt: skip
@@ -560,7 +575,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
 def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
     """Return how a measure's scores follow from those of another one, and which: no kind where they do not."""
     columns = [_read_column(study, name) for study in comparison.collections]
-    if all(np.ptp(column) == 0 for column in columns):
+    if all(np.ptp(column, axis=0).max() == 0 for column in columns):
         return "constant", ""
     facts = find_facts(comparison, name)
     if "tau" not in facts.frame:
@@ -570,26 +585,20 @@ def find_kin(comparison: ComparisonResults, name: str) -> tuple[str, str]:
         pairs = list(zip(columns, (_read_column(study, other) for study in comparison.collections), strict=True))
         if all(np.ptp(column) > 0 for pair in pairs for column in pair):
             kind = next((kind for kind, test in _TESTS.items() if all(test(*pair) for pair in pairs)), "")
-            found.setdefault(kind, facts.titles[other])
+            found.setdefault(kind, other)
     near, far = facts.others.iloc[0], facts.others.iloc[-1]
     if is_opposite(far) and near.tau_high < ALIKE:
-        found.setdefault("opposite", facts.titles[str(far.name)])
+        found.setdefault("opposite", str(far.name))
     kind = next((kind for kind in _TESTS if kind in found), "")
-    if is_alike(near) and (kind == "opposite" or (not kind and is_opposite(far))):
-        against = found.get("opposite", facts.titles[str(far.name)])
-        return "torn", f"{facts.titles[str(near.name)]} but opposite to {against}"
+    if facts.ranks_alike and (kind == "opposite" or (not kind and is_opposite(far))):
+        return "torn", f"{near.name} but opposite to {found.get('opposite', far.name)}"
     return kind, found.get(kind, "")
 
 
-def is_alike(near: pd.Series) -> bool:
-    """Tell whether the nearest measure ranks runs alike."""
-    return bool(near.tau_low >= ALIKE or near.tau > 1 - _SLACK)
-
-
 def _read_column(study: Study, name: str) -> np.ndarray:
-    """Return the scores of one measure, shape (cell,), higher being better."""
+    """Return the scores of one measure, shape (run, topic), higher being better."""
     position = find_position(study.scores, name)
-    return np.asarray(study.scores.values[..., position].ravel() * study.scores.measures[position].sign)
+    return np.asarray(study.scores.values[..., position] * study.scores.measures[position].sign)
 
 
 def _standardise(values: np.ndarray) -> np.ndarray:
@@ -619,10 +628,12 @@ def _say_too_few(comparison: ComparisonResults) -> str:
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
-    assumed = [each.label or str(each) for each in comparison.all_measures if each.direction_is_assumed]
+    assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
-    warnings += [f"{note}." for note in comparison.notes if "is not decorated" in note or "left out" in note]
+    warnings += [
+        f"{note[0].upper()}{note[1:]}." for note in comparison.notes if "is not decorated" in note or "left out" in note
+    ]
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
     studies, copies = comparison.collections, []
@@ -632,7 +643,8 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
         copies += [f"{sum(map(len, d.identical))} in {study.name}"] if d.never_significant else []
     if copies:
         same = f"Some runs have the same scores as another ({format_list(copies)})"
-        warnings.append(f"{same}: they tie, and τ cannot reach 1; {format_option('distinct_runs', True)} keeps one.")
+        so = "they tie, so that τ cannot reach 1, and a difference to them counts several times"
+        warnings.append(f"{same}: {so}; {format_option('distinct_runs', True)} keeps one.")
     if comparison.test not in EXCHANGING:
         return warnings
     for d in [study.diagnostics for study in studies if study.diagnostics.wide.any()]:

@@ -248,7 +248,7 @@ def compare(
     sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in scored.references)
     compared = {} if reference_name is None else {"reference": f"{reference_name} of {sums}"}
     signature = sign(
-        "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
+        "compare", [study.scores for study in studies], trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **compared,
     )  # fmt: skip
     return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, signature, agreed)

@@ -160,7 +160,7 @@ class ReportFiles:
 
 
 def _give_title(comparison: ComparisonResults) -> str:
-    return f"{', '.join(map(comparison.find_title, comparison.new))} beside other measures"
+    return f"{', '.join(comparison.new)} beside other measures"
 
 
 def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
@@ -177,8 +177,8 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
         caption = (
-            f"Every measure beside {facts.title}, on all collections together: τ with it, mean τ of splits and in how many "
-            f"tests it is more or less consistent, its significant pairs and the difference to those of {facts.title} as a "
+            f"Every measure beside {name}, on all collections together: τ with it, mean τ of splits and in how many "
+            f"tests it is more or less consistent, its significant pairs and the difference to those of {name} as a "
             "share of all pairs, and pairs on which the two contradict each other. Ends, if any: of 95 % intervals over topics."
         )
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
@@ -196,9 +196,7 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
         numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
     ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
-    named = {
-        way: [each.label or str(each) for each in comparison.all_measures if each.direction == way] for way in ways
-    }
+    named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in ways}
     directions = " ".join(f"{ways[way]}: {', '.join(names)}." for way, names in named.items() if names)
     notes = [*comparison.notes, directions, *(note for study in comparison.collections for note in study.notes())]
     numbers.append({"notes": [*notes, *RULES.values()], "folded": "Runs, directions, and the rules behind the verdict"})

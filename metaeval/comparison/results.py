@@ -74,10 +74,6 @@ class ComparisonResults:
             raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
         return name
 
-    def find_title(self, name: str) -> str:
-        """Return how a measure is written in a sentence or a table's head, by its name."""
-        return next(measure.label or str(measure) for measure in self.measures if str(measure) == name)
-
 
 T = TypeVar("T")
 

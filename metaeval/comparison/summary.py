@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.ranking_similarity import ALIKE
-from metaeval.comparison.findings import MOST_NAMED, Facts, find_facts, find_headline, find_verdicts
+from metaeval.comparison.findings import MOST_NAMED, find_facts, find_headline, find_verdicts
 from metaeval.comparison.results import ComparisonResults
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.charts import IntervalChart, Row
@@ -56,8 +56,7 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     if "contradictions" in frame and comparison.agreement is None:
         named |= {*frame["contradictions"][frame["contradictions"] > 0].nlargest(MOST_NAMED).index}
     ranked = sorted(
-        range(len(order)),
-        key=lambda other: (order[other] not in named, other >= most // 2, abs(other - place)),
+        range(len(order)), key=lambda other: (order[other] not in named, other >= most // 2, abs(other - place))
     )
     return [order[position] for position in sorted(ranked[:most])]
 
@@ -65,12 +64,12 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
 def show_short(comparison: ComparisonResults, measure: str | None = None) -> Table:
     """Return what stands below the answer: at most four numbers of every measure, best first."""
     name = comparison.find_new(measure)
-    frame, new, agreement = find_facts(comparison, name).frame, comparison.find_title(name), comparison.agreement
+    frame, agreement = find_facts(comparison, name).frame, comparison.agreement
     shown = pd.DataFrame(index=frame.index)
     pairs = int(frame["pairs"].iloc[0]) if "pairs" in frame else 0
-    caption = f"τ: with {new}. Differences: pairs of runs that differ significantly, of {pairs:,}"
+    caption = f"τ: with {name}. Differences: pairs of runs that differ significantly, of {pairs:,}"
     if agreement is not None:
-        reference = agreement.reference.title
+        reference = str(agreement.reference)
         shown[f"like {reference}, %"] = _with_ends(frame, "agreed", 0, 100)
         caption = f"Like {reference}: pairs of runs ordered as by this reference, which has no row. {caption}"
     if "tau" in frame:
@@ -79,9 +78,9 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
         shown["differences"] = frame["significant"]
         if agreement is None:
             shown["more"] = _with_ends(frame, "difference", 0, pairs)
-            caption += f"; more: than {new}"
+            caption += f"; more: than {name}"
     if comparison.lacks_intervals:
-        caption += ". There are no intervals: all this may be chance."
+        caption += ". Without intervals: on other topics all this may differ."
     else:
         caption += ". In brackets: 95 % intervals over topics, wider the more measures are compared."
     phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
@@ -106,23 +105,22 @@ def draw_answer(
     from metaeval.show.drawing import draw_charts
 
     name = comparison.find_new(measure)
-    heading = f"{comparison.find_title(name)}: {find_headline(comparison, name)}"
+    heading = f"{name}: {find_headline(comparison, name)}"
     panels = list_panels(comparison, name, order_measures(comparison, name))
     return draw_charts(panels, comparison.signature if signature else None, size=size, heading=heading)
 
 
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
-    facts: Facts = find_facts(comparison, name)
     headings = {finding.key: finding.sentence for finding in find_verdicts(comparison, name) if finding.told}
-    title, frame = shorten_name(facts.title, _LONGEST), facts.frame
+    title, frame = shorten_name(name, _LONGEST), find_facts(comparison, name).frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
     def add(key: str, column: str, label: str, level: float, factor: float = 1.0) -> None:
         """Add a panel with a line to compare with: whole at 0, dashed elsewhere."""
         numbers = factor * others.reindex(columns=[column, f"{column}_low", f"{column}_high"]).astype(float)
         rows = [
-            Row(other, facts.titles[other], value, line=(low, high) if low <= high else None)
+            Row(other, other, value, line=(low, high) if low <= high else None)
             for other, value, low, high in numbers.itertuples(name=None)
         ]
         filled = column == "contradictions"
@@ -134,7 +132,7 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         )
 
     if comparison.agreement is not None:
-        reference, mine = comparison.agreement.reference.title, float(frame["agreed"][name])
+        reference, mine = str(comparison.agreement.reference), float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
         add("similarity", "tau", f"τ with {title}; line: {ALIKE:g}, alike above, not alike below", ALIKE)

@@ -1,7 +1,7 @@
 r"""Names as the papers typeset them: CEM^ORD and MAE^μ with superscripts, τ_a with a subscript.
 
-Names in tables and on the command line are plain text. In figures, LaTeX and HTML, what follows ``^`` is raised, and what
-follows ``_`` behind a Greek letter is lowered: ``my_measure`` stays as it is.
+Names in tables and on the command line are plain text, as one types them. In figures, LaTeX and HTML they are written as papers
+do; there what follows ``^`` is raised, and what follows ``_`` behind a Greek letter is lowered: ``my_measure`` stays as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ TITLES = {
     "F1_M": "F1^M", "R_s": "Spearman", "tau_a": "τ_a", "tau_b": "τ_b", "Reliability_Sensitivity": "R/S",
     "Inverse_Purity": "inverse purity", "MSE_M": "MSE^M", "Rennie_Srebro": "Rennie–Srebro",
 }  # fmt: skip
-"""How measures are written whose names are not: the labels of the registry, which tables know by name only."""
+"""How measures are written whose names are not: the labels of the registry, of which text has the names only."""
+
+_TYPED = re.compile(rf"(?<![\w^./:=@-])({'|'.join(TITLES)})(?![\w^/:=@(-]|\.\w)")  # and no part of another name
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -45,12 +47,13 @@ _LATEX = {
 _PARAMETERS = {"alpha": "α", "beta": "β", "gamma": "γ"}
 
 
-def spell_parameters(text: str) -> str:
-    """Return a text with the names of a measure's parameters in Greek, as papers write them.
+def spell_names(text: str) -> str:
+    """Return a text with names of measures as papers write them, and those of their parameters in Greek.
 
-    >>> spell_parameters("OCI(beta=0.75, gamma=1)")
-    'OCI(β=0.75, γ=1)'
+    >>> spell_names("OCI(beta=0.75, gamma=1) ranks runs like MAE_M. See MAE_M.csv")
+    'OCI(β=0.75, γ=1) ranks runs like MAE^M. See MAE_M.csv'
     """
+    text = _TYPED.sub(lambda name: TITLES[name[1]], text)
     return (
         re.sub(r"(?<=[(\s])(alpha|beta|gamma)(?==)", lambda name: _PARAMETERS[name[1]], text) if "=" in text else text
     )
@@ -64,7 +67,7 @@ def shorten_name(name: str, most: int) -> str:
     """
     from rich.cells import cell_len
 
-    name = spell_parameters(name)
+    name = spell_names(name)
     columns = cell_len(name)
     if columns <= most:
         return name
@@ -92,7 +95,7 @@ def to_mathtext(text: str) -> str:
     >>> to_mathtext("MAE^μ costs $5")
     'MAE$^{\\mathrm{μ}}$ costs \\$5'
     """
-    plain = spell_parameters(visible(text)).replace("$", r"\$")
+    plain = spell_names(visible(text)).replace("$", r"\$")
     return _SCRIPT.sub(
         lambda name: f"{name[1]}$^{{\\mathrm{{{name[2]}}}}}$" if name[1] else f"{name[3]}$_{{\\mathrm{{{name[4]}}}}}$",
         plain,
@@ -105,7 +108,7 @@ def to_html(text: str) -> str:
     >>> to_html("CEM^ORD < τ_a")
     'CEM<sup>ORD</sup> &lt; τ<sub>a</sub>'
     """
-    plain = html.escape(spell_parameters(visible(text)))
+    plain = html.escape(spell_names(visible(text)))
     return _SCRIPT.sub(
         lambda name: f"{name[1]}<sup>{name[2]}</sup>" if name[1] else f"{name[3]}<sub>{name[4]}</sub>", plain
     )
@@ -127,7 +130,7 @@ def to_latex(text: str) -> str:
             return _LATEX.get(letter, letter)
         return f"\\ifdefined\\Umathchar {letter}\\else[U+{ord(letter):04X}]\\fi{{}}"
 
-    parts, plain = [], spell_parameters(visible(text))
+    parts, plain = [], spell_names(visible(text))
     end = 0
     for name in _SCRIPT.finditer(plain):
         raised, script = f"{name[1]}\\textsuperscript{{{write(name[2] or '')}}}", name[4] or ""

@@ -20,7 +20,7 @@ from metaeval.show.cells import NOTHING, Grid, draw_text, format_cell, wrap_text
 from metaeval.show.colours import text_colour
 from metaeval.show.frames import flatten, format_csv, to_records
 from metaeval.show.latex import WIDTHS, Width, split_marks, write_table
-from metaeval.show.names import TITLES, to_html
+from metaeval.show.names import to_html
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
@@ -112,15 +112,12 @@ class Table:
             words.isetitem(column, words.iloc[:, column].str.replace("bold", "").tolist())
         return words, crowded
 
-    def to_grid(self, write: Callable[[str], str] = one_line, *, titles: bool = False, joined: bool = False) -> Grid:
-        """Return what is shown, each text written as a format has it, measures by their titles and ends joined if asked for."""
+    def to_grid(self, write: Callable[[str], str] = one_line, *, joined: bool = False) -> Grid:
+        """Return what is shown, each text written as a format has it, and ends joined if asked for."""
         frame, n_labels, (words, _) = self.frame, self.frame.index.nlevels, self._marked_cells
 
-        def name(text: str, heading: str = "measure") -> str:
-            return TITLES.get(text, text) if titles and heading.startswith("measure") else text
-
         head, labels = [str(label or "") for label in frame.index.names], [_as_tuple(label) for label in frame.index]
-        columns = [[name(label[level], head[level]) for label in labels] for level in range(n_labels)]
+        columns = [[label[level] for label in labels] for level in range(n_labels)]
         left, marks = [True] * n_labels, [[""] * len(frame)] * n_labels
         for c, column in enumerate(frame.columns):
             values, parts = frame.iloc[:, c].tolist(), _as_tuple(column)
@@ -130,12 +127,12 @@ class Table:
             # A column whose numbers would all read 0, or have more digits than can be read, has powers of ten.
             tiny = 0 < largest < 0.5 * 10**-self.digits
             powers = (tiny and parts[-1] != "±") or largest >= _LARGE
-            texts = [name(format_cell(value, self.digits, powers=powers), parts[-1]) for value in values]
+            texts = [format_cell(value, self.digits, powers=powers) for value in values]
             if joined and self.joined and len(columns) > n_labels and (end := _find_end(parts[-1], head[-1])):
                 head[-1] = _join_end(head[-1], "" if end == "±" else end, end)
                 columns[-1] = [_join_end(number, text, end) for number, text in zip(columns[-1], texts, strict=True)]
                 continue
-            head.append(" ".join(filter(None, map(name, parts))))
+            head.append(" ".join(filter(None, parts)))
             left.append(any(isinstance(value, str) and re.search(r"[^\W\d_]", value) for value in values))
             columns.append(texts)
             marks.append([""] * len(frame) if words is None else words.iloc[:, c].tolist())
@@ -176,7 +173,7 @@ class Table:
 
     def to_html(self, *, strong: Collection[str] = ()) -> str:
         """Return the table as HTML in which names are text; rows of measures that are `strong` have the class ``new``."""
-        grid = self.to_grid(lambda text: to_html(one_line(text)), titles=True, joined=True)
+        grid = self.to_grid(lambda text: to_html(one_line(text)), joined=True)
         kinds = ["" if left else ' class="number"' for left in grid.left]
         top = [f'<th scope="col"{kind}>{text}</th>' for kind, text in zip(kinds, grid.head, strict=True)]
         body = []
@@ -209,9 +206,7 @@ class Table:
         if width not in WIDTHS:
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
         label = _LABEL.sub("-", label).strip("-") or self.label
-        text = write_table(
-            self.to_grid(titles=True, joined=True), one_line(self.caption), self.whole_legend, label, width
-        )
+        text = write_table(self.to_grid(joined=True), one_line(self.caption), self.whole_legend, label, width)
         packages, _, floats = text.partition("\n")
         return f"{packages}\n% {one_line(str(self.signature))}\n{floats}"
 

@@ -34,7 +34,8 @@ ALIKE = {
     "linear copy": (3 * BASE["AP"] - 2, "A rescaled copy of AP: it says nothing new"),
     "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders single scores alike"),
     "sign flip": (-BASE["AP"], "Ranks runs opposite to AP: is the direction right?"),
-    "constant": (np.full((14, 40), 0.5), "Constant: it separates no runs"),
+    "constant": (np.full((14, 40), 0.5), "The same for all runs: it separates none"),
+    "the same for all runs": (np.repeat(RANDOM[:1], 14, axis=0), "The same for all runs: it separates none"),
     "random": (RANDOM, "Looks like noise: finds no differences, resembles no other measure"),
     "near-duplicate": (BASE["AP"] + RANDOM / 50, "Ranks runs like AP: these data show no reason to prefer it"),
 }
@@ -50,7 +51,13 @@ def test_without_a_reference_the_headline_is_known_beforehand(case):
     found = answer_case(case, with_people=False)
     assert found.headline == ALIKE[case][1]
     assert found.before == (NO_REFERENCE,)
-    n_findings = {"constant": 0, "copy": 1, "copy beside a rescaled one": 1, "linear copy": 1}
+    n_findings = {
+        "constant": 0,
+        "the same for all runs": 0,
+        "copy": 1,
+        "copy beside a rescaled one": 1,
+        "linear copy": 1,
+    }
     assert len(found.findings) == n_findings.get(case, len(found.findings))
     for answered in (found, answer_case(case, with_people=True)):  # headlines are short and findings are sentences
         words = answered.headline.split()
@@ -151,6 +158,54 @@ def test_too_few_runs_or_topics_are_said_first():
     for columns in (BASE, {**BASE, **people()}):
         few = answer({name: column[:, :15] for name, column in columns.items()})
         assert few.headline == "Too few topics to judge: at least 25 are needed"
+
+
+def test_a_measure_that_most_likely_has_the_wrong_direction_is_not_called_unrelated():
+    """No τ is −0.8 or less, and every interval lies below 0."""
+    turned = answer(see({"mine": 0.8, "AP": 1.2, "RR": 1.2}, turned=["mine"]))
+    assert turned.headline == "Ranks runs contrary to RR and AP: is the direction right?"
+    assert turned.findings[0] == "Ranks runs contrary to RR and AP (τ -0.54 [-0.78, -0.17], of RR, the highest)"
+
+
+def test_few_agreeing_differences_are_no_praise_and_a_headline_says_on_how_many_pairs_measures_contradict():
+    few = answer({**BASE, "mine": see({"x": 3.0}, seed=5)["x"], **people()})
+    assert few.findings[1].startswith(
+        "None of its significant differences are contradicted by people, which may be chance (0 of"
+    )
+    near = see({"mine": 0.1, "AP": 0.1, "P": 2.0}, n_topics=60)
+    for sign, name in ((1, "mine"), (-1, "AP")):
+        near[name][3] = near[name][4] + sign * np.linspace(0.01, 0.02, 60)
+    assert answer(near).headline == "Ranks runs like AP, but contradicts AP on 1 pair"
+
+
+COPIES = {name: np.concatenate([column[:1]] * 7 + [column[7:]]) for name, column in see({**NOISE, "mine": 0.8}).items()}
+"""Of 14 runs 7 are the same, so that 21 of 91 pairs tie, and no τ is above 0.77."""
+
+
+def test_identical_runs_are_why_it_cannot_be_told_whether_measures_are_alike():
+    comparison = ask(COPIES)
+    (study,), found = comparison.collections, find_answer(comparison)
+    ends = study.similarity.pairs[["low", "high"]].abs().to_numpy()
+    assert ends.max() == study.diagnostics.largest_tau_a == pytest.approx(70 / 91)
+    assert set(study.similarity.pairs["conclusion"]) == {"undecided"}
+    assert found.headline == "Undecided: identical runs hide whether it ranks like AP"
+    assert found.findings[0].startswith(
+        "Nearest is AP; with so many identical runs, whether rankings are alike cannot be told (τ 0."
+    )
+    assert found.findings[0].endswith(", with identical runs at most 0.77)")
+    assert found.before[1] == (
+        "Some runs have the same scores as another (7 in made): they tie, so that τ cannot reach 1, and a difference to them "
+        "counts several times; distinct_runs=True keeps one."
+    )
+    same = answer({**COPIES, "mine": COPIES["AP"] + np.linspace(0, 0.1, 40)})
+    assert same.findings[0] == "Gives the same ranking of these runs as AP (τ 0.77, the largest with identical runs)"
+    assert same.headline.startswith("Ranks runs like AP")
+
+
+def test_runs_that_were_left_out_are_not_counted(tmp_path):
+    comparison = ask(COPIES, distinct_runs=True)
+    assert "8 runs × 40 topics" in comparison.signature.short
+    assert "<p>8 runs × 40 topics (made).</p>" in comparison.write(tmp_path).read_text("utf-8")
 
 
 def test_what_ignores_the_order_of_classes_is_told_so():

@@ -60,12 +60,14 @@ def test_quantification_runs_get_everything_that_applies(both):
     assert {"similarity", "consistency", "power", "contradictions", "formula"} <= set(both.rules())
 
 
-def test_classification_runs_get_coverage_and_formal_properties():
+def test_classification_runs_get_coverage_and_formal_properties_and_names_are_those_one_types(tmp_path):
     result = compare("MSE_M", classified(), **QUICK)
     study = result.collections[0]
     assert study.coverage is not None
     assert study.small_consistency is None
     assert any("needs 20 topics; there are 12" in sentence for sentence in study.skipped.values())
+    assert result.verdict().startswith("MSE_M: ")  # as one types it; pages typeset it
+    assert "<h1>MSE<sup>M</sup> beside other measures</h1>" in result.write(tmp_path).read_text("utf-8")
     assert result.traits["MSE_M"]["ordinal monotonicity"].mark.startswith("✓ (")
     marks = {name: check.mark[0] for name, check in result.traits["kappa"].items()}
     assert (marks["imbalance"], marks["symmetric"], marks["constant"]) == ("✗", "✓", "✗")

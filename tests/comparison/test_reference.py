@@ -127,7 +127,7 @@ def test_the_page_and_the_json_have_a_block_and_names_are_text(tmp_path):
     ("values", "said"),
     [
         (np.random.default_rng(5).normal(size=(12, 30)), "- Has no significant difference in common with people."),
-        (0.5, "named: constant: it separates no runs."),
+        (0.5, "named: the same for all runs: it separates none."),
     ],
     ids=["noise", "constant"],
 )

@@ -101,6 +101,10 @@ def test_scripts_in_every_form():
     for plain in ("my_measure", "P_10", "x^^y", "__", "a^", "F_beta_x", "$x^2$"):
         assert to_html(plain) == plain
         assert to_mathtext(plain) == plain.replace("$", r"\$")
+    assert to_html("kappa, MAE_mu.") == "κ, MAE<sup>μ</sup>."
+    assert to_latex("by F1_M") == r"by F1\textsuperscript{M}"
+    for part in ("my_kappa", "MAE_M.csv", "runs/kappa", "MAE_M2", "BL-kappa", "--tau=tau_a"):
+        assert to_html(part) == part
     labels = {str(m): m.label for m in measures() if m.label and m.formula.__module__.startswith("metaeval.")}
     assert labels == TITLES
 
