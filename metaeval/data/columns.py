@@ -40,7 +40,7 @@ TRAIT_NAMES = frozenset({
 })  # fmt: skip
 _STATISTIC = (
     r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?value|rank)"
-    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|[±δ].*|.+__(min|max)"
+    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta|[±δ].*|.+__(min|max)"
 )
 
 

@@ -26,7 +26,7 @@ from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import Choose, measure_of_label
-from metaeval.stats.arrays import average, find_sentinel, find_two_scales
+from metaeval.stats.arrays import average, find_sentinel, find_two_scales, list_summaries, may_separate_thousands
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
@@ -265,11 +265,15 @@ def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequ
     if (sentinel := find_sentinel(scores)) is not None:
         what = f"{measure} is {sentinel:g} in {np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
         report_policy(f"{what}, and nowhere else below 0; if it stands for no score, leave these cells empty", file)
+    if may_separate_thousands(scores):
+        report_policy(f"{measure} is read with points for decimals; if they separate thousands, leave them out", file)
     for axis, what in enumerate(COLUMNS[:2]):
         if places := find_two_scales(scores, axis):
             low, high = (labels[what][place] for place in places)
             problem = f"{measure} is at most 1 for {what} {low}, and above 10 for others, such as {high}"
             report_policy(f"{problem}: if some are percentages, bring them to one scale", file)
+        for at, how in list_summaries(scores, axis):
+            report_policy(f"{what} {labels[what][at]} is the {how} of the others; if it is a total, leave it out", file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
