@@ -70,7 +70,7 @@ def is_total(label: str) -> bool:
     return re.sub(r"[\s._-]+", " ", label.lower()).strip() in TOTALS
 
 
-def _read_cell(cell: Any) -> float:
+def read_cell(cell: Any) -> float:
     """Return a cell as a number: NaN where it says that there is none, ∞ where it is no finite one."""
     if isinstance(cell, str):
         read = number(cell)
@@ -176,7 +176,7 @@ class Rows:
         else:
             coded = isinstance(column.dtype, pd.CategoricalDtype)
             cells = column.array.categories if coded else column
-            read = np.array([*map(_read_cell, cells), np.nan])  # the last one is that of no cell at all
+            read = np.array([*map(read_cell, cells), np.nan])  # the last one is that of no cell at all
             scores = read[column.array.codes] if coded else read[:-1]
         wrong = np.flatnonzero(np.isinf(scores))
         for row in wrong[:1].tolist():
