@@ -19,7 +19,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
-from metaeval.data.labels import Repeats
+from metaeval.data.labels import Repeats, name_twins
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import describe_files
@@ -228,6 +228,8 @@ def arrange(
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing)
+    for twins in filter(None, (name_twins(cells.labels[what], what) for what in COLUMNS[:3])):
+        report_policy(twins, rows.file)
     for m, measure in enumerate(known):
         _remark_oddities(str(measure), values[:, :, m], cells.labels, rows.file)
     noise = {}
@@ -430,7 +432,8 @@ class Cells:
         where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
         for row in stated:
             where |= self.rows.locate(self.at[row])
-        hint = hint_missing()
+        twins = (name_twins(self.labels[what], what) for what in COLUMNS[:3])
+        hint = "; otherwise ".join([*filter(None, twins), hint_missing()])
         if (repeat := where.pop(REPEAT, None)) is not None:
             where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
             hint = f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has them all"
@@ -453,11 +456,3 @@ def _read_times(rows: Rows) -> np.ndarray:
     for first in texts[times.isna()][:1]:
         raise DataError(f"{first!r} {what}", file=rows.file, hint="write dates as 2024-12-31")
     return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
-
-
-def refuse_totals(topics: Sequence[str], file: object) -> None:
-    """Refuse to write a topic that would be read back as a total."""
-    totals = [topic for topic in topics if is_total(topic)]
-    if totals and len(totals) < len(topics):
-        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
-        raise DataError(problem, file=file, topic=totals[0], hint="rename it")
