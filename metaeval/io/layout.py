@@ -320,7 +320,8 @@ def counts_rows(table: Table, name: str) -> bool:
 def _may_hold_scores(table: Table, name: str) -> bool:
     """Say whether something in a column begins like a number, **0.5** too: others describe what the rows are about."""
     cells = table.columns[name]
-    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{\W*)?\d", cell) for cell in cells)
+    score = re.compile(r"\W*(\w+\{\W*)?\d(?!\d*[a-z]\d\w)").match  # and no hash, as 4f7e2
+    begins = any(not isinstance(cell, str) or score(cell) for cell in cells)
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
@@ -449,6 +450,9 @@ def hint_columns(table: Table | None = None) -> str:
     plain = len(words) == 2 and len(numeric) == 1 and not re.search("[,=]", "".join([*words, *numeric]))
     names = [*words, *numeric] if plain else ["NAME"] * 3
     say = format_columns(dict(zip(("run", "topic", "score"), names, strict=True)))
+    if words and len(numeric) > 1:
+        topics = max(words, key=lambda name: plain_name(name) in TOPIC_NAMES)
+        say += f", or, if columns are runs, which one names the topics: {format_columns({'topic': topics})}"
     return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
 
 

@@ -129,17 +129,16 @@ _FEWEST_SUMMED, _MOST_SUMMED = 3, 20  # numbers by which a row is known for what
 
 
 def list_summaries(scores: FloatArray, axis: int) -> list[tuple[int, str]]:
-    """Return the place on an axis of scores that sum up all others as printed, and how: the first, the last, or any means."""
+    """Return the first or last place on an axis if its scores sum up all others as printed, and how."""
     rows = np.moveaxis(scores, axis, 0)[:, :_MOST_SUMMED]
     rows = rows[:, np.isfinite(rows).all(axis=0)]
-    n, near = len(rows), max(1e-3 * np.abs(rows).max(initial=0.0), 1e-4)
-    if n < 4 or (np.ptp(rows, axis=0) > FEWEST_OTHERS * near).sum() < _FEWEST_SUMMED:
+    near = max(1e-3 * np.abs(rows).max(initial=0.0), 1e-4)
+    if len(rows) < 4 or (np.ptp(rows, axis=0) > FEWEST_OTHERS * near).sum() < _FEWEST_SUMMED:
         return []
-    means = rows.mean(axis=1)
-    alike = np.flatnonzero(np.abs((means.sum() - means) / (n - 1) - means) <= near)
-    for place in (n - 1, 0, *alike[:_FEWEST_SUMMED].tolist()):
-        others, mine = np.delete(rows, place, axis=0), rows[place]
+    for place, others in ((len(rows) - 1, rows[:-1]), (0, rows[1:])):
+        mine = rows[place]
         some = len(np.unique(mine)) >= min(FEWEST_OTHERS, len(mine))  # not the best run of all, right or wrong
+        some &= not (others == mine).all(axis=1).any()  # not one as easy as another
         for how, sum_up in SUMMARIES.items():
             known = some if how in ("largest", "smallest", "median") else how != "number" or mine[0] > others.max()
             if known and (np.abs(sum_up(others) - mine) <= near).all():
