@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -114,6 +115,18 @@ class PolicyWarning(MetaevalWarning):
 
 class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
+
+
+@contextmanager
+def refusing(what: str, file: object, *kinds: type[Exception]) -> Iterator[None]:
+    """Refuse a file where one of these errors comes up, in a sentence; what is refused inside is said as it is."""
+    try:
+        yield
+    except kinds as error:
+        if isinstance(error, MetaevalError):
+            raise
+        problem = "there is not enough memory" if isinstance(error, MemoryError) else str(error).partition("\n")[0]
+        raise DataError(f"{what}: {problem}", file=file) from None
 
 
 def format_count(number: int, what: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from weakref import WeakKeyDictionary
 
-from metaeval.errors import DataError, MetaevalError, format_list
+from metaeval.errors import DataError, MetaevalError, format_list, refusing
 
 PathLike = str | Path
 Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
@@ -174,10 +174,8 @@ def check_cells(
 @contextmanager
 def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular local file and yield it with its size: a FIFO would never begin, a device would never end."""
-    try:
+    with refusing("no file can have this name", path, ValueError):  # a NUL or half a character
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except ValueError as error:  # a NUL or half a character
-        raise DataError(f"no file can have this name: {error}", file=path) from None
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
@@ -255,11 +253,11 @@ def unpack(stream: Any, packed: str, path: PathLike) -> Iterator[Any]:
     """Yield the unpacked content of a stream; what is damaged or cut off is an error."""
     import pyarrow as pa  # here: it takes a quarter of a second
 
-    try:
-        with pa.CompressedInputStream(stream, packed) as unpacked:
-            yield io.BufferedReader(unpacked)
-    except (OSError, EOFError, pa.ArrowException) as error:
-        raise DataError(f"it is no whole {packed} file: {error}", file=path) from None
+    with (
+        refusing(f"it is no whole {packed} file", path, OSError, EOFError, pa.ArrowException),
+        pa.CompressedInputStream(stream, packed) as unpacked,
+    ):
+        yield io.BufferedReader(unpacked)
 
 
 def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
@@ -291,10 +289,8 @@ def read_text(path: PathLike) -> str:
     """Return the text of a file in UTF-8, or UTF-16 with its mark, with line ends as line feeds; never blank."""
     content = read_content(path)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        try:
+        with refusing("it begins as UTF-16 does, but is not; save it as UTF-8", path, UnicodeError):
             content = content.decode("utf-16").encode()
-        except UnicodeError:
-            raise DataError("it begins as UTF-16 does, but is not", file=path, hint="save it as UTF-8") from None
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         hint = "a ZIP archive is unpacked first; a workbook is called .xlsx, a Parquet file .parquet"

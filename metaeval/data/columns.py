@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from metaeval.errors import DataError, format_option
+from metaeval.errors import format_option
 
 COLUMNS = ("run", "topic", "measure", "score")
 
@@ -40,7 +40,7 @@ TRAIT_NAMES = frozenset({
 })  # fmt: skip
 _STATISTIC = (
     r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?value|rank)"
-    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|[±δ].*|.+__(min|max)"
+    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta|[±δ].*|.+__(min|max)"
 )
 
 
@@ -80,11 +80,3 @@ def format_columns(names: Mapping[str, str]) -> str:
     words = [f"{flag} {shlex.quote(names[what])}" for what, flag in own.items() if flag.startswith("-")]
     others = [f"{what}={name}" for what, name in names.items() if not own.get(what, "").startswith("-")]
     return " ".join([f"{option} {shlex.quote(','.join(others))}"] * bool(others) + words)
-
-
-def refuse_index_columns(people: Sequence[str], file: object) -> None:
-    """Refuse columns of annotators or judges whose name is that of an index or of topics: they hold no labels."""
-    for name in filter(names_topics, people):
-        hint = f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}"
-        problem = f"the column {name!r} is called as an index or as topics are, not as a person or judge"
-        raise DataError(problem, file=file, hint=hint)

@@ -78,6 +78,18 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
+def name_twins(labels: Iterable[str], what: str) -> str:
+    """Return what to say of the first two labels that are the same but for blanks or case, an empty text if none are."""
+    known: dict[str, str] = {}
+    for label in labels:
+        other = known.setdefault(" ".join(label.lower().split()), label)
+        if other != label:
+            return (
+                f"the {what}s {other!r} and {label!r} differ in blanks or case alone: if they are one, write one name"
+            )
+    return ""
+
+
 def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], what: str) -> np.ndarray:
     """Return the positions of the wanted labels among the known ones, in the order wanted."""
     if selected is None:

@@ -19,14 +19,14 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
-from metaeval.data.labels import Repeats
+from metaeval.data.labels import Repeats, name_twins
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import Choose, measure_of_label
-from metaeval.stats.arrays import average, find_sentinel, find_two_scales
+from metaeval.stats.arrays import average, find_sentinel, find_two_scales, list_summaries, may_separate_thousands
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
@@ -70,7 +70,7 @@ def is_total(label: str) -> bool:
     return re.sub(r"[\s._-]+", " ", label.lower()).strip() in TOTALS
 
 
-def _read_cell(cell: Any) -> float:
+def read_cell(cell: Any) -> float:
     """Return a cell as a number: NaN where it says that there is none, ∞ where it is no finite one."""
     if isinstance(cell, str):
         read = number(cell)
@@ -176,7 +176,7 @@ class Rows:
         else:
             coded = isinstance(column.dtype, pd.CategoricalDtype)
             cells = column.array.categories if coded else column
-            read = np.array([*map(_read_cell, cells), np.nan])  # the last one is that of no cell at all
+            read = np.array([*map(read_cell, cells), np.nan])  # the last one is that of no cell at all
             scores = read[column.array.codes] if coded else read[:-1]
         wrong = np.flatnonzero(np.isinf(scores))
         for row in wrong[:1].tolist():
@@ -228,6 +228,8 @@ def arrange(
     cells.settle_doubled(doubled)
     cells.drop_totals()
     values = cells.fill(missing)
+    for twins in filter(None, (name_twins(cells.labels[what], what) for what in COLUMNS[:3])):
+        report_policy(twins, rows.file)
     for m, measure in enumerate(known):
         _remark_oddities(str(measure), values[:, :, m], cells.labels, rows.file)
     noise = {}
@@ -265,11 +267,15 @@ def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequ
     if (sentinel := find_sentinel(scores)) is not None:
         what = f"{measure} is {sentinel:g} in {np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
         report_policy(f"{what}, and nowhere else below 0; if it stands for no score, leave these cells empty", file)
+    if may_separate_thousands(scores):
+        report_policy(f"{measure} is read with points for decimals; if they separate thousands, leave them out", file)
     for axis, what in enumerate(COLUMNS[:2]):
         if places := find_two_scales(scores, axis):
             low, high = (labels[what][place] for place in places)
             problem = f"{measure} is at most 1 for {what} {low}, and above 10 for others, such as {high}"
             report_policy(f"{problem}: if some are percentages, bring them to one scale", file)
+        for at, how in list_summaries(scores, axis):
+            report_policy(f"{what} {labels[what][at]} is the {how} of the others; if it is a total, leave it out", file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
@@ -426,7 +432,8 @@ class Cells:
         where["file"] = (self.rows.keep(of_run) if len(of_run) else self.rows).file
         for row in stated:
             where |= self.rows.locate(self.at[row])
-        hint = hint_missing()
+        twins = (name_twins(self.labels[what], what) for what in COLUMNS[:3])
+        hint = "; otherwise ".join([*filter(None, twins), hint_missing()])
         if (repeat := where.pop(REPEAT, None)) is not None:
             where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
             hint = f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has them all"
@@ -449,11 +456,3 @@ def _read_times(rows: Rows) -> np.ndarray:
     for first in texts[times.isna()][:1]:
         raise DataError(f"{first!r} {what}", file=rows.file, hint="write dates as 2024-12-31")
     return times.astype("int64" if times.dtype.kind == "M" else "float64").to_numpy(dtype=np.float64)
-
-
-def refuse_totals(topics: Sequence[str], file: object) -> None:
-    """Refuse to write a topic that would be read back as a total."""
-    totals = [topic for topic in topics if is_total(topic)]
-    if totals and len(totals) < len(topics):
-        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
-        raise DataError(problem, file=file, topic=totals[0], hint="rename it")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from metaeval.data.columns import RUN_NAMES, names_trait, plain_name, refuse_index_columns
+from metaeval.data.columns import RUN_NAMES, format_columns, names_topics, names_trait, plain_name
 from metaeval.data.labels import unique_labels
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.io.answers import LabelRuns, Labels, ShareRuns, Shares, shares_from_text
@@ -102,3 +102,11 @@ def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None)
         raise DataError(problem, file=table.file, line=1, run=run)
     columns = [table.column(name) for name in classes]
     return shares_from_text(columns, classes, file=table.file, topics=topics, lines=table.lines, run=run)
+
+
+def refuse_index_columns(people: Sequence[str], file: object) -> None:
+    """Refuse columns of annotators or judges whose name is that of an index or of topics: they hold no labels."""
+    for name in filter(names_topics, people):
+        hint = f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}"
+        problem = f"the column {name!r} is called as an index or as topics are, not as a person or judge"
+        raise DataError(problem, file=file, hint=hint)

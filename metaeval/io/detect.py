@@ -142,9 +142,14 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
         sample.kind != "text" or files.plain_path(sample.path).lower().endswith(TABLES)
     ):
         return found if isinstance(found, ColumnsError) else found.changed(FormatError)
-    first = sample.lines[:1] and sample.lines[0].split()
+    first, second = ([*map(str.split, sample.lines[:2]), [], []])[:2]
     problem = f"its format cannot be detected from the first line ({format_list(first)})"
-    return FormatError(problem, file=sample.path, hint=f"{hint_columns()}; else {_state_format()}")
+    hint = f"{hint_columns()}; else {_state_format()}"
+    if first and first[0].startswith(("|", "<", "\\")):
+        hint = "tables of Markdown, HTML and LaTeX are for people: save it as CSV"
+    elif len(second) == len(first) + 1 > 2 and first[0].startswith('"'):
+        hint = "R has written it without a name above the row names: use write.csv(…, row.names = FALSE)"
+    return FormatError(problem, file=sample.path, hint=hint)
 
 
 def _state_format() -> str:

@@ -203,7 +203,7 @@ _MOST_COUNTED = 1_000_000  # rows; a small file of Parquet can hold any number o
 
 
 def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -> list[str]:
-    """Return the columns that may hold scores: numbers that describe no topics and do not number parts of them.
+    """Return the columns that may hold scores: numbers that describe no runs or topics and do not number parts of them.
 
     Whole numbers that are the same for several runs and tell apart all rows of a run and topic number parts, as paragraphs.
     """
@@ -214,6 +214,8 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
         and not (is_index(name) or names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)
         and not names_statistic(name)
     ]
+    if len(numeric) > 1 and table.n_rows <= _MOST_COUNTED:
+        numeric = [name for name in numeric if _names_score(name) or not _describes(table, name, roles)] or numeric
     keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION, REPEAT, JUDGE) if role in roles]
     whole = [name for name in numeric if table.n_rows <= _MOST_COUNTED and table.holds_integers(name)]
     if not whole or not table.count_doubled(keys):
@@ -224,6 +226,13 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
         if not table.count_doubled([*keys, name]) and 2 * table.count_doubled([*keys[1:], name]) >= table.n_rows
     ]
     return [name for name in numeric if name not in parts]
+
+
+def _describes(table: Table, name: str, roles: Mapping[str, str]) -> bool:
+    """Say whether a column is the same in all rows of each run, or of each topic, of which there are several."""
+    doubled = {role: table.count_doubled([roles[role]]) for role in ("run", "topic")}
+    several = all(0 < n < table.n_rows - 1 for n in doubled.values())
+    return several and any(table.count_doubled([roles[role], name]) == n for role, n in doubled.items())
 
 
 def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
@@ -258,6 +267,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
     counts = [name for name in names if counts_rows(table, name) or names_statistic(name)]
+    counts += [name for name in names if counts and plain_name(name) == "p"]  # beside delta, a p-value
     labels = [name for name in names if name not in counts or len(names) < 3] or names
     # What rows are about stands first, or behind a count of them.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
@@ -310,7 +320,8 @@ def counts_rows(table: Table, name: str) -> bool:
 def _may_hold_scores(table: Table, name: str) -> bool:
     """Say whether something in a column begins like a number, **0.5** too: others describe what the rows are about."""
     cells = table.columns[name]
-    begins = any(not isinstance(cell, str) or re.match(r"\W*(\w+\{\W*)?\d", cell) for cell in cells)
+    score = re.compile(r"\W*(\w+\{\W*)?\d(?!\d*[a-z]\d\w)").match  # and no hash, as 4f7e2
+    begins = any(not isinstance(cell, str) or score(cell) for cell in cells)
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
@@ -439,6 +450,9 @@ def hint_columns(table: Table | None = None) -> str:
     plain = len(words) == 2 and len(numeric) == 1 and not re.search("[,=]", "".join([*words, *numeric]))
     names = [*words, *numeric] if plain else ["NAME"] * 3
     say = format_columns(dict(zip(("run", "topic", "score"), names, strict=True)))
+    if words and len(numeric) > 1:
+        topics = max(words, key=lambda name: plain_name(name) in TOPIC_NAMES)
+        say += f", or, if columns are runs, which one names the topics: {format_columns({'topic': topics})}"
     return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, number, refuse_totals
+from metaeval.data.rows import DoubledPolicy, is_total, number
 from metaeval.data.scores import (
     Scores,
     only_collection,
@@ -152,7 +152,7 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
         hint = "end it in .csv, .tsv or .parquet"
         raise DataError("the format cannot be detected from this name", file=path, hint=hint)
     refuse_gaps(scores)
-    refuse_totals(scores.topics, path)
+    _refuse_totals(scores.topics, path)
     scores = _defuse_formulas(scores) if defuse_formulas else scores
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
@@ -196,3 +196,11 @@ def _defuse_formulas(scores: Scores) -> Scores:
     if changed:
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
     return replace(scores, runs=runs, topics=topics, measures=measures)
+
+
+def _refuse_totals(topics: Sequence[str], file: object) -> None:
+    """Refuse to write a topic that would be read back as a total."""
+    totals = [topic for topic in topics if is_total(topic)]
+    if totals and len(totals) < len(topics):
+        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
+        raise DataError(problem, file=file, topic=totals[0], hint="rename it")

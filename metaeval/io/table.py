@@ -11,7 +11,7 @@ import warnings
 import zipfile
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from itertools import chain
@@ -32,7 +32,7 @@ from metaeval.data.columns import (
 )  # fmt: skip
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import categorical, is_missing, number
-from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option, refusing
 from metaeval.io.strict_json import parse_json
 
 PARQUET, WORKBOOKS = (".parquet", ".pq"), (".xlsx", ".xlsm")
@@ -463,15 +463,8 @@ def _read_parquet(path: files.PathLike) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    @contextmanager
-    def guard() -> Iterator[None]:
-        try:
-            yield
-        except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError, MemoryError) as error:
-            if isinstance(error, DataError):
-                raise
-            first = "there is not enough memory" if isinstance(error, MemoryError) else str(error).partition("\n")[0]
-            raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
+    faults = (pa.ArrowException, OSError, ValueError, KeyError, OverflowError, MemoryError)
+    guard = partial(refusing, "it is not a complete Parquet file", path, *faults)
 
     def decode(name: str) -> Any:
         kind = kinds[name]
@@ -550,15 +543,11 @@ def open_sheets(path: files.PathLike, content: bytes) -> dict[str, list[tuple[An
         import openpyxl
     except ImportError as error:
         raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
-    try:
+    with refusing("it is no workbook that can be read", path, Exception):  # openpyxl promises none in particular
         _check_members(path, content)
         with warnings.catch_warnings(action="ignore"):
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
             return _list_rows(book.worksheets, path)
-    except DataError:
-        raise
-    except Exception as error:  # openpyxl promises none in particular
-        raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
 
 
 def _check_members(path: files.PathLike, content: bytes) -> None:

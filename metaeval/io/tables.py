@@ -54,13 +54,7 @@ from metaeval.io.table import (
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import LONGEST_USUAL
-from metaeval.measures.resolve import measure_of_label
-
-STEMS = {
-    r"ap|map": "AP", r"rr|mrr": "RR", r"p(\d+)": "P@{}", r"recall(\d+)": "R@{}", r"ndcg": "nDCG", r"ndcg(\d+)": "nDCG@{}",
-    r"err": "ERR", r"err(\d+)": "ERR@{}", r"rprec": "Rprec", r"bpref": "Bpref", r"infap": "infAP", r"rbp": "RBP",
-}  # fmt: skip
-"""How measures are written at the end of file names, as regular expressions in upper or lower case, and their names."""
+from metaeval.measures.resolve import measure_of_label, measure_of_stem
 
 EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
 """What rows may hold besides run, topic, measure and score."""
@@ -324,7 +318,7 @@ def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
     """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
     if known and name.startswith(f"{known}_"):
         rest = name.removeprefix(f"{known}_")
-        found = rest[1:] if rest.startswith("_") else _find_measure(rest)
+        found = rest[1:] if rest.startswith("_") else measure_of_stem(rest)
         return known, found or rest, found is not None
     # Files are written with two underscores if the rules below would misread the name.
     collection, escape, exact = name.partition("__")
@@ -333,18 +327,11 @@ def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
     # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
     first = max(0, len(name) - LONGEST_USUAL)
     for cut in [-1, *(at for at, letter in enumerate(name[first:], start=first) if letter == "_")]:
-        measure = _find_measure(name[cut + 1 :])
+        measure = measure_of_stem(name[cut + 1 :])
         if measure is not None:
             return name[: max(cut, 0)], measure, True
     collection, _, measure = name.rpartition("_")
     return (collection, measure, False) if measure else ("", name, False)
-
-
-def _find_measure(text: str) -> str | None:
-    for pattern, measure in STEMS.items():
-        if match := re.fullmatch(pattern, text, re.IGNORECASE):
-            return measure.format(*match.groups())
-    return text if text and measure_of_label(text).higher_is_better is not None else None
 
 
 def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:

@@ -61,6 +61,8 @@ def measure_of_usual_name(label: str) -> Measure:
         return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
     if label.lower() == "mqm":
         return Measure(label, True, description=_NEGATED_ERRORS)
+    if len(arrows := {*re.findall("[↑↓]", label)}) == 1:  # as tables of papers mark them: WER ↓
+        return Measure(label, arrows == {"↑"})
     return Measure(label, True if _HIGHER.match(label) else False if _LOWER.match(label) else None)
 
 

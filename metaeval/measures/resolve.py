@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -96,6 +97,24 @@ def measure_of_label(label: MeasureLike) -> Measure:
     except MeasureError:  # a label need not have the form of a measure's name
         registered = None
     return measure_of_usual_name(label) if registered is None else registered
+
+
+_STEMS = {
+    r"ap|map": "AP", r"rr|mrr": "RR", r"p(\d+)": "P@{}", r"recall(\d+)": "R@{}", r"ndcg": "nDCG", r"ndcg(\d+)": "nDCG@{}",
+    r"err": "ERR", r"err(\d+)": "ERR@{}", r"rprec": "Rprec", r"bpref": "Bpref", r"infap": "infAP", r"rbp": "RBP",
+}  # fmt: skip
+
+
+def measure_of_stem(text: str) -> str | None:
+    """Return the measure that the end of a file's name tells, in upper or lower case; None where it tells none.
+
+    >>> measure_of_stem("ndcg20"), measure_of_stem("BLEU"), measure_of_stem("run1")
+    ('nDCG@20', 'BLEU', None)
+    """
+    for pattern, name in _STEMS.items():
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
+            return name.format(*match.groups())
+    return text if text and measure_of_label(text).higher_is_better is not None else None
 
 
 def tells_direction(label: str, higher_is_better: bool) -> bool:

@@ -114,6 +114,56 @@ def find_two_scales(scores: FloatArray, axis: int) -> tuple[int, int] | None:
     return (int(small.argmax()), int(small.argmin())) if small.any() and largest[~small].min() > 10 else None
 
 
+SUMMARIES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "mean": lambda rows: np.asarray(rows.mean(axis=0)),
+    "sum": lambda rows: np.asarray(rows.sum(axis=0)),
+    "largest": lambda rows: np.asarray(rows.max(axis=0)),
+    "smallest": lambda rows: np.asarray(rows.min(axis=0)),
+    "median": lambda rows: np.asarray(np.median(rows, axis=0)),
+    "standard deviation": lambda rows: np.asarray(rows.std(axis=0)),
+    "number": lambda rows: np.full(rows.shape[1], float(len(rows))),
+}
+"""What sums up scores of shape (row, other), a number for each other."""
+
+_FEWEST_SUMMED, _MOST_SUMMED = 3, 20  # numbers by which a row is known for what sums up the others
+
+
+def list_summaries(scores: FloatArray, axis: int) -> list[tuple[int, str]]:
+    """Return the first or last place on an axis if its scores sum up all others as printed, and how."""
+    rows = np.moveaxis(scores, axis, 0)[:, :_MOST_SUMMED]
+    rows = rows[:, np.isfinite(rows).all(axis=0)]
+    near = max(1e-3 * np.abs(rows).max(initial=0.0), 1e-4)
+    if len(rows) < 4 or (np.ptp(rows, axis=0) > FEWEST_OTHERS * near).sum() < _FEWEST_SUMMED:
+        return []
+    for place, others in ((len(rows) - 1, rows[:-1]), (0, rows[1:])):
+        mine = rows[place]
+        some = len(np.unique(mine)) >= min(FEWEST_OTHERS, len(mine))  # not the best run of all, right or wrong
+        some &= not (others == mine).all(axis=1).any()  # not one as easy as another
+        for how, sum_up in SUMMARIES.items():
+            known = some if how in ("largest", "smallest", "median") else how != "number" or mine[0] > others.max()
+            if known and (np.abs(sum_up(others) - mine) <= near).all():
+                return [(place, how)]
+    return []
+
+
+def may_separate_thousands(scores: FloatArray) -> bool:
+    """Say whether 1.5 may be 1,500: fractions are of three digits, from 1 on, and stand beside many whole numbers up to 999."""
+    if not 100 < np.nanmax(scores, initial=0.0) < 1000:  # as in most files, whose scores need no sorting
+        return False
+    numbers = np.unique(scores[np.isfinite(scores)])
+    whole = numbers % 1 == 0
+    usual = np.isin(numbers, (0, 100))
+    odd = numbers[~whole]
+    return bool(
+        len(odd) >= FEWEST_OTHERS
+        and (whole & ~usual).sum() >= FEWEST_OTHERS
+        and odd.min() >= 1
+        and (np.round(odd, 3) == odd).all()
+        and 2 * (np.round(odd, 2) != odd).sum() > len(odd)
+        and numbers[whole].min() >= 0
+    )
+
+
 def check_shape(values: npt.ArrayLike) -> FloatArray:
     """Return the scores as they are, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)

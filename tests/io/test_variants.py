@@ -211,6 +211,9 @@ def test_a_variant_of_a_matrix_is_read_as_it_was_written_or_asked_about_or_refus
 
 TOPICS = ("q1", "q2", "q3", "q4", "q5")
 GRID = "topic,a,b,c,d\n" + "".join(f"{topic},0.5,0.25,0.1{n},0.7\n" for n, topic in enumerate(TOPICS))
+UNEVEN = ((0.11, 0.52, 0.93), (0.44, 0.25, 0.36), (0.77, 0.18, 0.69), (0.22, 0.83, 0.34))
+WIDE = "topic,a,b,c{}\n" + "".join(f"q{n},{x},{y},{z}{{}}\n" for n, (x, y, z) in enumerate(UNEVEN))
+MARKED = "topic,a,b\n" + "".join(f"q{n},{507 + n},{n}.501\ns{n},{n}.702,{300 + n}\n" for n in range(1, 7))
 LONG = "run,topic,AP{}\n" + "".join(f"{run},q{n},0.{n}{{}}\n" for run in "ab" for n in (1, 2))
 AS_READ = "AP: a 0.1 0.2, b 0.1 0.2 .q1 q2."
 PUBLISHED = {
@@ -223,18 +226,32 @@ PUBLISHED = {
     "sum": ("x_ap.csv", f"{GRID}Sum,2.5,1.25,0.6,3.5\n", "topic Sum, measure AP: it has the name of a total", ""),
     "best": ("x_ap.csv", f"{GRID}Best,0.5,0.25,0.14,0.7\n", "AP: a ", "topic Best: it is the only topic without a number"),
     "macro": ("x_ap.csv", f"{GRID}Macro Avg.,0.5,0.25,0.12,0.7\n", "AP: a ", "the means over topics, .* Macro Avg."),
+    "mean in French": ("x_ap.csv", f"{WIDE.format('', *[''] * 4)}q9,0.385,0.445,0.58\n", "AP: a ", "q9 is the mean of"),
+    "largest": ("x_ap.csv", WIDE.format(",Top", ",0.93", ",0.44", ",0.77", ",0.83"), "AP: a ", "run Top is the largest"),
+    "counted": ("x_ap.csv", WIDE.format("", *[""] * 4) + "N,4,4,4\n", "AP: a ", "topic N is the number of"),
+    "of topics": ("x.csv", LONG.format(",level", *[",1", ",3"] * 2), AS_READ, "1 column not used: level"),
+    "of runs": ("x.csv", LONG.format(",size", *[",7.5"] * 2, *[",1.5"] * 2), AS_READ, "1 column not used: size"),
+    "delta": ("x_ap.csv", WIDE.format(",delta,p", *[",-0.2,0.04"] * 4), "AP: a [^d]*, c [^,]*$", "2 columns not used"),
+    "thousands": ("x_ap.csv", MARKED, "AP: a ",
+                  "AP is read with points for decimals; if they separate thousands"),
     "scale": ("x_ap.csv", GRID.replace("0.7", "70.5").replace("0.25", "25.5"), "AP: a ",
               "AP is at most 1 for run a, and above 10 for others, such as b"),
     "fusions": ("x_ap.csv", "topic,min,max\nq1,0.5,0.25\nq2,1,0\n", "AP: min 0.5 1, max 0.25 0", ""),
     "lengths": ("x_ap.csv", GRID.replace("0.7", "2.5"), "does 'd' .2.5, 2.5, 2.5, …., unlike the other columns", ""),
     "bold": ("x_ap.csv", GRID.replace("0.7", "**0.7**"), "run d, topic q1, measure AP: the score '..0.7..' is not", ""),
     "LaTeX": ("x_ap.csv", GRID.replace("0.7", r"\textbf{0.7}"), "run d, topic q1, measure AP: the score", ""),
+    "a blank behind": ("x.csv", LONG.format(*[""] * 5).replace("b,q2", "b ,q2"),
+                       "the runs 'b' and 'b ' differ in blanks or case alone: .*; otherwise choose what", ""),
+    "other case": ("x_ap.csv", GRID.replace("b,", "A,", 1), "AP: a .*, A ", "the runs 'a' and 'A' differ in blanks"),
     "spaces": ("x.csv", LONG.format(*[""] * 5).replace(",", ", "), AS_READ, ""),
     "commas in .tsv": ("x.tsv", LONG.format(*[""] * 5), AS_READ, ""),
     "folds": ("x.csv", "run,topic,fold1,fold2\na,t,0.5,0.25\nb,t,1,0.5\n", "fold1, fold2 are called as repeats are", ""),
     "totals": ("x.json", '{"exact": 80.1, "f1": 83.2}', "one number a run and no topics", ""),
     "nested": ("x.json", '{"a": {"t1": {"AP": 0.5}}}', "only objects, lists or nothing .write a list of rows", ""),
     "a table of runs": ("x.csv", "name,AP,nDCG\na,0.5,0.75\nb,0.25,0.5\n", "one number a run and no topics", ""),
+    "Markdown": ("x.md", "| topic | a |\n|---|---|\n| q1 | 0.5 |\n", "are for people: save it as CSV", ""),
+    "R": ("x.txt", '"run" "topic" "AP"\n"1" "a" "q1" 0.5\n', "use write.csv", ""),
+    "hashes": ("x.csv", "dataset,version,mode,a,b\nq1,4f7e2,gen,0.5,1\n", "topics: columns={'topic': 'dataset", ""),
     "no names": ("x.csv", "a,q1,AP,0.5\nb,q1,AP,0.25\n", "its first line holds scores, not names of columns", ""),
     "only scores": ("x.txt", "0.5 0.25 0.75 1\n0.25 0.5 1 0\n", "its format cannot be detected", ""),
     "battles": ("x.csv", "id,model_a,model_b,winner\n1,x,y,x\n2,y,z,z\n", "columns={'run': 'NAME', 'topic': 'NAME'", ""),

@@ -10,7 +10,7 @@ from typing import Any
 
 from metaeval import files
 from metaeval.data.policies import report_policy
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, refusing
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import count_values, parse_json
 
@@ -64,7 +64,8 @@ def _read(path: files.PathLike) -> Iterator[Cell]:
 def _open_archive(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:
     """Return header and samples of an archive, of which nothing is written anywhere."""
     content = files.read_bytes(path)
-    try:
+    faults = (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError)
+    with refusing("it is no whole archive of Inspect", path, *faults):
         archive = zipfile.ZipFile(io.BytesIO(content))
         names = archive.namelist()
         whole = "summaries.json" in names
@@ -79,10 +80,6 @@ def _open_archive(path: files.PathLike) -> tuple[dict[str, Any], list[Any]]:
             files.check_cells(n_values, path, what="values", each=2 * files.BYTES_A_CELL)
         header, *found = (parse_json(text, path, with_nan=True) for text in texts)
         samples = found[0] if whole else found
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"it is no whole archive of Inspect: {error}", file=path) from None
     if not isinstance(header, dict) or not isinstance(samples, list):
         raise DataError("header and summaries are not as Inspect writes them", file=path)
     return header, samples
@@ -105,10 +102,8 @@ def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: file
             unpacked = stream.read(info.file_size + 1)
     if len(unpacked) != info.file_size:
         raise DataError(f"{name} is not as large as the archive says", file=path)
-    try:
+    with refusing(f"{name} is not UTF-8", path, UnicodeDecodeError):
         return str(unpacked, "utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{name} is not UTF-8", file=path) from None
 
 
 def _claims(sample: Any) -> bool:

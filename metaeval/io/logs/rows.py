@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ import pandas as pd
 from metaeval import files
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.policies import report_policy
-from metaeval.data.rows import ONCE, Rows
-from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.data.rows import ONCE, Rows, read_cell
+from metaeval.errors import DataError, format_count, format_list, format_option, refusing
 
 MOST_FILES = 200_000
 """Files of a folder that are looked at."""
@@ -90,15 +90,10 @@ class LogFormat:
             report_policy(f"{format_count(len(empty), 'log')} without scores left out: {format_list(empty)}")
         return _join(parts, files.describe_files([log.path for log in logs]))
 
-    @contextmanager
-    def _guard(self, path: files.PathLike | None) -> Iterator[None]:
+    def _guard(self, path: files.PathLike | None) -> AbstractContextManager[None]:
         """Refuse what has another structure than this harness writes, wherever that shows."""
-        try:
-            yield
-        except MetaevalError:
-            raise
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError, zlib.error) as error:
-            raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
+        faults = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError, zlib.error)
+        return refusing(f"it is not as {self.name} writes it", path, *faults)
 
 
 def has_keys(*keys: str) -> Callable[[Any], bool]:
@@ -140,14 +135,7 @@ def _join(parts: Sequence[pd.DataFrame], where: str) -> Rows:
 
 def as_score(value: Any, **where: Any) -> float | None:
     """Return a value as a score; None where it says that there is none."""
-    if value is None:
-        return None
-    try:
-        if not isinstance(value, bool | int | float | str) or (isinstance(value, str) and "_" in value):
-            raise ValueError(f"{value!r} is no number")
-        score = float(value)
-    except ValueError as error:
-        raise DataError(f"the score is no number: {error}", **where) from None
+    score = read_cell(value)
     if math.isinf(score):
         raise DataError(f"the score is no number: {value!r} is no finite number", **where)
     return None if math.isnan(score) else score
