@@ -250,8 +250,8 @@ FEW_BELOW = RNG.random((3, 8)).round(3)
 @pytest.mark.parametrize(
     ("scores", "note"),
     [
-        *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number} in 3 of 24 cells, and nowhere else")
-          for number in (-1, -9, -99, -999, -9999)],
+        *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number} in some cells, far from all others")
+          for number in (-1, -9, -99, -999, -9999, 9, 99, 9999)],
         (RNG.choice([-1.0, 0.0, 1.0], (3, 8)), ""),  # wins, ties and losses
         (np.where(RNG.random((3, 8)) < 0.5, -1.0, RNG.random((3, 8))), ""),  # half of all cells
         (RNG.uniform(-1, 1, (3, 8)), ""),  # correlations

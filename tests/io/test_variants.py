@@ -224,7 +224,7 @@ PUBLISHED = {
     "interval": ("x.csv", LONG.format(",ci_low", *[",0.05"] * 4), AS_READ, "1 column not used: ci_low"),
     "rank first": ("x_ap.csv", "rank,system,t1,t2\n1,a,0.5,0.25\n2,b,0.25,0.5\n", "one number a run", ""),
     "sum": ("x_ap.csv", f"{GRID}Sum,2.5,1.25,0.6,3.5\n", "topic Sum, measure AP: it has the name of a total", ""),
-    "best": ("x_ap.csv", f"{GRID}Best,0.5,0.25,0.14,0.7\n", "AP: a ", "topic Best: it is the only topic without a number"),
+    "best": ("x_ap.csv", f"{GRID}Best,0.5,0.25,0.14,0.7\n", "topic Best, measure AP: it has the name of a total", ""),
     "macro": ("x_ap.csv", f"{GRID}Macro Avg.,0.5,0.25,0.12,0.7\n", "AP: a ", "the means over topics, .* Macro Avg."),
     "mean in French": ("x_ap.csv", f"{WIDE.format('', *[''] * 4)}q9,0.385,0.445,0.58\n", "AP: a ", "q9 is the mean of"),
     "largest": ("x_ap.csv", WIDE.format(",Top", ",0.93", ",0.44", ",0.77", ",0.83"), "AP: a ", "run Top is the largest"),
