@@ -164,6 +164,10 @@ class Table:
             return False  # without a list of all different cells, which takes far longer
         return all(integer(str(cell)) for cell in list_different(cells))
 
+    def holds_truth(self, name: str) -> bool:
+        """Say whether all cells are true or false."""
+        return all(str(cell).strip().lower() in TRUTH for cell in list_different(self.columns[name]))
+
     def is_empty(self, name: str) -> bool:
         """Say whether no cell of a column says anything."""
         return all(map(is_gap, list_different(self.columns[name])))
@@ -218,7 +222,12 @@ class Table:
         if not columns:
             return self
         table, names = self.resolve(columns), {theirs: name for name, theirs in columns.items()}
-        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
+        ignored = {
+            part for name, theirs in columns.items() if name == "ignore" for part in (theirs, *theirs.split("+"))
+        }
+        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {
+            *names
+        } | ignored
         renamed = {
             names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
             for name, cells in table.columns.items()
@@ -679,10 +688,8 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     if isinstance(given, Mapping) or (isinstance(given, list | tuple) and given and isinstance(given[0], Mapping)):
-        try:
+        with refusing("these are not the columns of one table", None, ValueError, TypeError):
             return pd.DataFrame(given)
-        except (ValueError, TypeError) as error:
-            raise DataError(f"these are not the columns of one table: {error}") from None
     if hasattr(given, "dims"):
         raise DataError("an array is no table", hint="give what its to_series() or to_dataframe() returns")
     given = given.collect() if hasattr(given, "collect") else given  # a frame of polars that is not computed yet

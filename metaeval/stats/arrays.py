@@ -90,6 +90,20 @@ def divide(left: npt.ArrayLike, right: npt.ArrayLike, otherwise: float = np.nan)
     return np.divide(over, under, out=np.full(over.shape, otherwise), where=under > 0)
 
 
+def mark_topics(cells: npt.NDArray[Any], topic_of: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
+    marked = np.zeros((len(cells), int(topic_of.max()) + 1), dtype=bool)
+    r, i = np.nonzero(cells)
+    marked[r, topic_of[i]] = True
+    return marked
+
+
+def find_farthest_end(centre: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
+    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
+    middle = (n_classes - 1) / 2
+    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
+
+
 def check_shape(values: npt.ArrayLike) -> FloatArray:
     """Return the scores as they are, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)

@@ -119,3 +119,35 @@ def _list_summaries(rows: FloatArray, axis: int) -> Iterator[tuple[int, str]]:
         pairs = permutations(others, 2) if axis == 0 and some and len(rows) <= _MOST_RUNS and mine.min() < 0 else ()
         if any((np.abs(one - other - mine) <= near).all() for one, other in pairs):
             yield place, "difference of two"
+
+
+def numbers_rows(values: FloatArray) -> bool:
+    """Say whether a first column differs from all others as numbers of topics do: distinct, rising, or on another scale."""
+    if not np.isfinite(values[:, 0]).all() or min(values.shape) < 2:
+        return False
+    whole = np.asarray((values == np.floor(values)).all(axis=0))
+    distinct = np.array([len(np.unique(column)) == len(column) and column.max() > 1 for column in values.T]) & whole
+    with np.errstate(invalid="ignore", over="ignore"):
+        rising = whole & (np.diff(values, axis=0) > 0).all(axis=0) & (len(values) > 2)
+    others = np.abs(values[:, 1:][np.isfinite(values[:, 1:])])
+    far = others.size > 0 and others.max() > 0 and np.abs(values[:, 0]).min() > 10 * others.max()
+    fractions = distinct[0] and 2 * (~whole).sum() >= len(whole)
+    return bool(far or fractions or any(flags[0] and flags.sum() == 1 for flags in (distinct, rising)))
+
+
+def mark_unlike_scores(values: FloatArray, whole: np.ndarray) -> np.ndarray:
+    """Mark columns that may describe rows, as lengths do beside shares; `whole` are those that are written as whole numbers.
+
+    They are whole where most others are not, or far above all others.
+    """
+    if len(values) <= 3 or len(whole) < 2:
+        return np.zeros(len(whole), dtype=bool)
+    known = np.isfinite(values).all(axis=0)
+    binary = np.isin(values, (0, 1, 100)).all(axis=0) & ((np.ptp(values, axis=0) == 0) | (whole.sum() > 1))
+    odd = whole & known & ~binary & (2 * (~whole).sum() >= len(whole))
+    large = np.asarray((values > 1).all(axis=0))
+    odd |= large & (2 * large.sum() < len(large)) & bool((values[:, ~large] <= 1).all())
+    largest, smallest = np.nan_to_num(values).max(axis=0), np.nan_to_num(values).min(axis=0)
+    for column in np.flatnonzero(known & (smallest > 0)):
+        odd[column] |= smallest[column] > 10 * np.delete(largest, column).max() > 0
+    return np.asarray(odd)

@@ -12,7 +12,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, PolicyWarning
 from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
-from metaeval.io.tables import split_stem
+from metaeval.measures.resolve import split_stem
 from tests.io.cases import put, read_with_notes, show
 
 TIDY = "run,topic,measure,score\na,t1,AP,0.5\nb,t1,AP,0.25\n"
