@@ -40,7 +40,7 @@ TRAIT_NAMES = frozenset({
 })  # fmt: skip
 _STATISTIC = (
     r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?val(ue)?|rank)"
-    r"|.+_(sd|se|sem|iqr|t_?stat)|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta|[±δ].*|.+__(min|max)"
+    r"|.+_(sd|se|sem|iqr|lo|hi|t_?stat)|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta(_.*)?|[±δ].*|.+__(min|max)"
 )
 
 

@@ -33,7 +33,7 @@ DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several sc
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
 TOTALS = (
     "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "micro", "micro avg",
-    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "average rank", "best",
+    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "mean rank", "best",
     "worst", "count", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
 )  # fmt: skip
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown

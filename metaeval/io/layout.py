@@ -422,11 +422,8 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     correlated = [str(cell) for cell in table.columns[table.header[0]]] == list(names)
     bases = {re.sub(r"\.\d+$", "", name) for name in names}
     if 1 < len(bases) <= len(names) / 2 and bases <= {*names} and len(names) % len(bases) == 0:
-        _ask(
-            table,
-            f"every name stands there several times ({format_list(names)}): a line above them is lost",
-            needed=NEEDED,
-        )
+        problem = f"every name stands there several times ({format_list(names)}): a line above them is lost"
+        _ask(table, problem, needed=NEEDED)
     known = [measure_of_label(name).higher_is_better is not None for name in names]
     some = table.n_rows > 1 and all(map(table.holds_numbers, names)) and not is_line_of_scores(names)
     if len(names) > 1 and not correlated and (any(known) if some else all(known)):

@@ -55,8 +55,7 @@ def _read_file(path: PathLike, layout: str, kind: type[Number]) -> dict[str, dic
     """Return grades or scores by topic and document; the same line may stand twice, another number may not."""
     size, what = len(layout.split()), "grade" if kind is int else "score"
     rows, lines = read_fields(path, separator=None, least=size, most=size, layout=f"{size}: {layout}")
-    result: dict[str, dict[str, Number]] = {}
-    second: dict[tuple[str, str], str] = {}
+    result, second = dict[str, dict[str, Number]](), dict[tuple[str, str], str]()
     for line, fields in zip(lines, rows, strict=True):
         topic, document, text = fields[0], fields[2], fields[layout.split().index(what)]
         value = number(text)

@@ -164,10 +164,6 @@ class Table:
             return False  # without a list of all different cells, which takes far longer
         return all(integer(str(cell)) for cell in list_different(cells))
 
-    def holds_truth(self, name: str) -> bool:
-        """Say whether all cells are true or false."""
-        return all(str(cell).strip().lower() in TRUTH for cell in list_different(self.columns[name]))
-
     def is_empty(self, name: str) -> bool:
         """Say whether no cell of a column says anything."""
         return all(map(is_gap, list_different(self.columns[name])))
@@ -385,8 +381,10 @@ def read_table(path: files.PathLike) -> Table:
         delimiter = find_delimiter(path, text)
         files.check_cells(text.count("\n") + text.count(delimiter), path)
         top = text.partition("\n")[0]
-        spaced = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+        style: Any = {"delimiter": delimiter, "strict": True}
+        style["skipinitialspace"] = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
+        style["quoting"] = csv.QUOTE_NONE if delimiter == "\t" and _quotes_words(text) else csv.QUOTE_MINIMAL
+        reader = csv.reader(io.StringIO(text, newline="\n"), **style)
         rows: list[list[str]] = []
         begins: list[int] = []
         for row in reader:
@@ -406,6 +404,12 @@ def read_table(path: files.PathLike) -> Table:
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
     return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins, levels)
+
+
+def _quotes_words(text: str) -> bool:
+    """Say whether quotes are letters of a text with tabs: all lines have as many cells, of which one begins with a quote."""
+    cells = [line.split("\t") for line in text.split("\n") if line]
+    return len({*map(len, cells)}) == 1 and any(re.match('"(?!([^"]|"")*"$)', cell) for row in cells for cell in row)
 
 
 _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")

@@ -116,7 +116,8 @@ def _list_summaries(rows: FloatArray, axis: int) -> Iterator[tuple[int, str]]:
             if known and (np.abs(sum_up(others) - mine) <= near).all():
                 yield place, how
                 return
-        pairs = permutations(others, 2) if axis == 0 and some and len(rows) <= _MOST_RUNS and mine.min() < 0 else ()
+        tried = axis == 0 and some and len(rows) <= _MOST_RUNS and len(mine) >= FEWEST and mine.min() < 0
+        pairs = permutations(others, 2) if tried else ()
         if any((np.abs(one - other - mine) <= near).all() for one, other in pairs):
             yield place, "difference of two"
 

@@ -243,6 +243,7 @@ PUBLISHED = {
     "a blank behind": ("x.csv", LONG.format(*[""] * 5).replace("b,q2", "b ,q2"),
                        "the runs 'b' and 'b ' differ in blanks or case alone: .*; otherwise choose what", ""),
     "other case": ("x_ap.csv", GRID.replace("b,", "A,", 1), "AP: a .*, A ", "the runs 'a' and 'A' differ in blanks"),
+    "quotes in .tsv": ("x.tsv", "run\ttopic\tAP\n" + 'a\t"q1\t0.1\nb\t"q1\t0.1\n', 'AP: a 0.1, b 0.1 ."q1', ""),
     "spaces": ("x.csv", LONG.format(*[""] * 5).replace(",", ", "), AS_READ, ""),
     "commas in .tsv": ("x.tsv", LONG.format(*[""] * 5), AS_READ, ""),
     "folds": ("x.csv", "run,topic,fold1,fold2\na,t,0.5,0.25\nb,t,1,0.5\n", "fold1, fold2 are called as repeats are", ""),
