@@ -24,7 +24,7 @@ TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
-    "conversation", "tweet", "paragraph", "utterance",
+    "conversation", "tweet", "paragraph", "utterance", "image",
 })  # fmt: skip
 INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "no.", "s.no", "s.no.", "row", "#"})
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
@@ -32,15 +32,15 @@ SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
 # What divides topics into collections; documents and domains do not.
 TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
-REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial"})
+REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id"})
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({
     "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
 })  # fmt: skip
 _STATISTIC = (
-    r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?value|rank)"
-    r"|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta|[±δ].*|.+__(min|max)"
+    r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?val(ue)?|rank)"
+    r"|.+_(sd|se|sem|iqr|lo|hi|t_?stat)|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta(_.*)?|[±δ].*|.+__(min|max)"
 )
 
 
@@ -68,7 +68,7 @@ def is_index(name: object) -> bool:
 def names_topics(name: object) -> bool:
     """Say whether the first column of topics × runs holds topics, by its name."""
     plain = plain_name(name)
-    return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain not in RUN_NAMES)
+    return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain[:-3] not in RUN_NAMES)
 
 
 def format_columns(names: Mapping[str, str]) -> str:

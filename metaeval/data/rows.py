@@ -21,18 +21,20 @@ from pandas.api.types import infer_dtype
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.labels import Repeats, name_twins
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
-from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.errors import DataError, format_count, format_list, format_option, refusing
 from metaeval.files import describe_files
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import Choose, measure_of_label
-from metaeval.stats.arrays import average, find_sentinel, find_two_scales, list_summaries, may_separate_thousands
+from metaeval.stats.arrays import average
+from metaeval.stats.odd_scores import find_oddities
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
 TOTALS = (
-    "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "mittelwert", "gesamt",
-    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "average rank",
+    "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "micro", "micro avg",
+    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "mean rank", "best",
+    "worst", "count", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
 )  # fmt: skip
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
 # So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
@@ -67,7 +69,7 @@ def number(text: str) -> float:
 
 def is_total(label: str) -> bool:
     """Say whether this is the name of a total."""
-    return re.sub(r"[\s._-]+", " ", label.lower()).strip() in TOTALS
+    return re.sub(r"\([^()]*\)|[\s._-]+", " ", label.lower()).strip() in TOTALS
 
 
 def read_cell(cell: Any) -> float:
@@ -145,10 +147,8 @@ class Rows:
         codes, labels = (column.array.codes, column.array.categories) if coded else (np.zeros(0), pd.Index([]))
         # To number labels again that are numbered as they appear would take most of the memory of reading.
         if not coded or not np.array_equal(np.unique(np.maximum.accumulate(codes)), range(len(labels))):
-            try:
+            with refusing(f"column {name} holds lists or records, not one {name} a row", self.file, TypeError):
                 codes, labels = pd.factorize(column)
-            except TypeError:
-                raise DataError(f"column {name} holds lists or records, not one {name} a row", **where) from None
             labels = labels.astype(column.array.categories.dtype) if coded else labels
             codes = codes.astype(np.int32)
         if labels.dtype == object:
@@ -158,13 +158,12 @@ class Rows:
                 raise DataError(f"the {name}s are of several types, or of one that no label has: {kind}", **where)
         texts = [str(label) for label in (labels.astype(str) if column.dtype.kind in "fcmMb" else labels)]
         if (longest := max(map(len, texts), default=0)) > LONGEST_LABEL:
-            problem = f"there is a {name} of {longest:,} letters; up to {LONGEST_LABEL:,} can be read"
-            raise DataError(problem, file=self.file)
+            raise DataError(f"a {name} has {longest:,} letters; up to {LONGEST_LABEL:,} are read", file=self.file)
         blank = [-1, *(code for code, text in enumerate(texts) if not text.strip())]
         for row in np.flatnonzero(np.isin(codes, blank))[:1].tolist():
             hint = f"write the {name} into every row"  # a merged cell holds it once
-            about = () if name in COLUMNS else COLUMNS[:3]
-            raise DataError(f"the {name} is missing", hint=hint, **self.locate(row, about))
+            where = self.locate(row, () if name in COLUMNS else COLUMNS[:3])
+            raise DataError(f"the {name} is missing", hint=hint, **where)
         return codes, texts
 
     def read_scores(self) -> np.ndarray:
@@ -183,10 +182,11 @@ class Rows:
             shown = column.iloc[row]
             shown = shown.item() if isinstance(shown, np.generic) else shown
             more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
-            is_marked = isinstance(shown, str) and re.match(r"\W*(\w+\{\W*)?\d", shown)
-            hint = "write decimals with a point, and leave out percent signs, what separates thousands, and other marks"
+            hint = "leave the cell empty" if re.fullmatch(r"(?i)\W*(n\W?a)?\W*", str(shown)) else None
+            if isinstance(shown, str) and re.match(r"\W*(\w+\{\W*)?\d", shown):
+                hint = "write decimals with a point, and leave out percent signs, what separates thousands, and other marks"
             problem = f"the score {shown!r} is not a finite number{more}"
-            raise DataError(problem, value=shown, hint=hint if is_marked else None, **self.locate(row))
+            raise DataError(problem, value=shown, hint=hint, **self.locate(row))
         return scores
 
 
@@ -231,7 +231,7 @@ def arrange(
     for twins in filter(None, (name_twins(cells.labels[what], what) for what in COLUMNS[:3])):
         report_policy(twins, rows.file)
     for m, measure in enumerate(known):
-        _remark_oddities(str(measure), values[:, :, m], cells.labels, rows.file)
+        _remark_oddities(str(measure), values[:, :, m].reshape(len(values), -1), cells.labels, rows.file)
     noise = {}
     if len(repeats := cells.labels.get(REPEAT, [ONCE])) > 1:
         within = average(values.var(axis=3, ddof=1).reshape(-1, len(known)).T)
@@ -262,20 +262,21 @@ def place_topics(cells: Cells, what: str, hint: str) -> dict[str, str]:
     return {topic: names[code] for topic, code in zip(cells.labels["topic"], codes[first], strict=True)}
 
 
+_ODD = {
+    "no score": "{measure} is {told:g} in some cells, far from all others; if it stands for no score, leave them empty",
+    "thousands": "{measure} is read with points for decimals; if they separate thousands, leave them out",
+    "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
+    "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
+    "constant": "{what} {} has the same score, {told:g}, on every topic; if it describes something else, leave it out",
+}
+
+
 def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
-    """Warn of a number that may stand for no score, and of runs, or topics, with fractions beside others with percentages."""
-    if (sentinel := find_sentinel(scores)) is not None:
-        what = f"{measure} is {sentinel:g} in {np.count_nonzero(scores == sentinel):,} of {scores.size:,} cells"
-        report_policy(f"{what}, and nowhere else below 0; if it stands for no score, leave these cells empty", file)
-    if may_separate_thousands(scores):
-        report_policy(f"{measure} is read with points for decimals; if they separate thousands, leave them out", file)
-    for axis, what in enumerate(COLUMNS[:2]):
-        if places := find_two_scales(scores, axis):
-            low, high = (labels[what][place] for place in places)
-            problem = f"{measure} is at most 1 for {what} {low}, and above 10 for others, such as {high}"
-            report_policy(f"{problem}: if some are percentages, bring them to one scale", file)
-        for at, how in list_summaries(scores, axis):
-            report_policy(f"{what} {labels[what][at]} is the {how} of the others; if it is a total, leave it out", file)
+    """Warn of what looks like no score, as a total of others, or as what describes runs or topics."""
+    for odd in find_oddities(scores):
+        what, n = COLUMNS[odd.axis], scores.shape[odd.axis]  # topics, perhaps with their repeats
+        named = [labels[what][place * len(labels[what]) // n] for place in odd.places]
+        report_policy(_ODD[odd.kind].format(*named, measure=measure, what=what, told=odd.told), file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
@@ -369,7 +370,8 @@ class Cells:
         """
         for axis in ("run", "topic"):
             totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
-            if not totals.any() or totals.all() or (axis == "run" and (totals.sum() > 1 or len(totals) < 3)):
+            named = [*compress(self.labels[axis], totals)]
+            if not named or totals.all() or (axis == "run" and len(totals) < 3):
                 continue
             cells = pd.DataFrame({**self.codes, "score": self.score, "at": self.at}).dropna(subset="score")
             is_sum = totals[cells[axis]]
@@ -378,9 +380,9 @@ class Cells:
             largest = parts["score"].abs().groupby(parts["measure"]).max()
             near = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
             unlike = means[(means["score"] - means["mean"]).abs() > near]
-            if axis == "run" and (len(unlike) or means.empty):
-                called = next(compress(self.labels[axis], totals))
-                report_policy(f"the run {called} is no mean: leave it out if it sums up the others", self.rows.file)
+            if axis == "run" and (len(named) > 1 or len(unlike) or means.empty):
+                called = f"called as what sums up runs: {format_list(named)}"
+                report_policy(f"{called}; leave out what does", self.rows.file)
                 continue
             for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
                 problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
@@ -389,7 +391,6 @@ class Cells:
                     hint = "remove such rows, or rename the topic if it is one"
                     raise DataError(f"it has the name of a total, but {problem}", **where, hint=hint)
                 report_policy(str(DataError(f"{problem}; the means over topics are used", **where)))
-            named = [*compress(self.labels[axis], totals)]
             self.labels[axis] = [*compress(self.labels[axis], ~totals)]
             self.select(~totals[self.codes[axis]])
             self.codes[axis] = (np.cumsum(~totals) - 1)[self.codes[axis]]

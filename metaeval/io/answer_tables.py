@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from metaeval.data.columns import RUN_NAMES, format_columns, names_topics, names_trait, plain_name
+from metaeval.data.columns import RUN_NAMES, TOPIC_NAMES, format_columns, names_topics, names_trait, plain_name
 from metaeval.data.labels import unique_labels
+from metaeval.data.rows import is_total
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.io.answers import LabelRuns, Labels, ShareRuns, Shares, shares_from_text
 from metaeval.io.table import Table, open_table
 
 ONE_TOPIC = "all"
 """The topic of all items if a table has no topics."""
-
-TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid")
-"""Columns that probably hold topics, in lower case: without them items of several topics would become one."""
 
 Columns = Mapping[str, str] | None
 
@@ -54,7 +52,9 @@ def _read_keys(table: Table, run: str | None = None) -> Keys:
     """Return topic and item of every row; without a column of topics all items belong to one."""
     items = table.column("item")
     for name in table.header:
-        if "topic" not in table.header and name.lower() in TOPIC_NAMES:
+        if "topic" not in table.header and plain_name(name) in TOPIC_NAMES - {
+            "item"
+        }:  # items of several would become one
             problem = f"there is no column 'topic', but {name!r}: is it that of the topics?"
             hint = f"say so: {format_option('columns')} topic={name}"
             raise DataError(problem, file=table.file, line=1, run=run, hint=hint)
@@ -105,8 +105,10 @@ def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None)
 
 
 def refuse_index_columns(people: Sequence[str], file: object) -> None:
-    """Refuse columns of annotators or judges whose name is that of an index or of topics: they hold no labels."""
-    for name in filter(names_topics, people):
+    """Refuse columns of annotators or judges whose name is that of an index, of topics or of what describes them."""
+    for name in [name for name in people if names_topics(name) or names_trait(name) or is_total(name)]:
         hint = f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}"
-        problem = f"the column {name!r} is called as an index or as topics are, not as a person or judge"
+        problem = (
+            f"the column {name!r} is called as an index, topics or what describes them are, not as a person or judge"
+        )
         raise DataError(problem, file=file, hint=hint)

@@ -15,6 +15,7 @@ from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.rows import is_missing, number
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, distributions
 from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.stats.arrays import find_farthest_end, mark_topics
 from metaeval.stats.streams import assign_parts
 
 _NONE = -1
@@ -115,14 +116,14 @@ def classification_runs(
             _refuse(cells, option, gold, runs, rows, names)
         if not cells.any() or policy not in ("worst", "clip"):
             continue
-        predicted[cells] = np.broadcast_to(_find_farthest_end(truth, K), cells.shape)[cells]
+        predicted[cells] = np.broadcast_to(find_farthest_end(truth, K), cells.shape)[cells]
         for r, i in np.argwhere(cells).tolist() if policy == "clip" else ():
             predicted[r, i] = _clip(runs[labels[r]], int(rows[r, i]), labels[r], names)
         count, missed = int(cells.sum()), option == "missing"
         what = f"{format_count(count, 'missing label')} counted as"
         what = what if missed else f"{format_count(count, 'label')} outside the classes moved to"
         where = "the class farthest from the gold" if policy == "worst" else "the nearest end of the scale"
-        affected = _describe_affected(_mark_topics(cells, topic_of), labels, by_topic)
+        affected = _describe_affected(mark_topics(cells, topic_of), labels, by_topic)
         policies.report_policy(f"{what} {where} (like {format_option(option, policy)}): {affected}")
     keep_runs, keep_topics = _find_remaining(marked, labels, by_topic, topic_of)
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
@@ -156,7 +157,7 @@ def _find_remaining(
         for option in ("missing", "invalid"):
             cells, policy = marked[option]
             if policy == f"drop-{what}":
-                hit = cells if what == "run" else _mark_topics(cells[keep_runs], topic_of).T
+                hit = cells if what == "run" else mark_topics(cells[keep_runs], topic_of).T
                 stays = np.logical_not(hit.any(axis=1))
                 policies.report_dropped(stays, known, what, format_option(option, policy))
                 keep &= stays
@@ -164,14 +165,6 @@ def _find_remaining(
         shown = " and ".join(format_option(option, marked[option][1]) for option in ("missing", "invalid"))
         raise DataError(f"{shown} would leave no data")
     return keep_runs, keep_topics
-
-
-def _mark_topics(cells: np.ndarray, topic_of: np.ndarray) -> np.ndarray:
-    """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
-    marked = np.zeros((len(cells), int(topic_of.max()) + 1), dtype=bool)
-    r, i = np.nonzero(cells)
-    marked[r, topic_of[i]] = True
-    return marked
 
 
 def _refuse(
@@ -242,7 +235,7 @@ def quantification_runs(
         where = {"file": runs[labels[r]].file, "run": labels[r], "topic": topics[t]}
         raise DataError(problem, **where, hint=f"{policies.hint_missing()}, or worst")
     if count and missing == "worst":
-        worst = np.eye(K)[_find_farthest_end(truth @ np.arange(K), K)]
+        worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
         affected = _describe_affected(gaps, labels, topics)
@@ -298,12 +291,6 @@ def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], res
         # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
         raise DataError(error.problem, **shares.locate(row, run), value=error.value, hint=error.hint) from None
-
-
-def _find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
-    middle = (n_classes - 1) / 2
-    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
 
 
 def _describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:

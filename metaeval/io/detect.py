@@ -16,7 +16,7 @@ from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, list_sheets, open_cells
-from metaeval.io.tables import split_stem
+from metaeval.measures.resolve import split_stem
 
 
 class FormatError(DataError):

@@ -18,7 +18,8 @@ from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.layout import LAYOUTS, Layout
 from metaeval.io.scores import Reading, read_collections
 from metaeval.io.table import is_gap, list_sheets, open_cells
-from metaeval.io.tables import rows_of_table, split_stem
+from metaeval.io.tables import rows_of_table
+from metaeval.measures.resolve import split_stem
 
 
 @dataclass(frozen=True)

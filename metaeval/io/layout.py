@@ -130,6 +130,8 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
         free = [name for name in table.columns if name not in roles.values()]
         exact = [name for name in free if plain_name(name) == role]
         found = exact or [name for name in free if plain_name(name) in usual]
+        if role in ("run", "topic") and not found:  # prompt_id, before rater_id
+            found = [name for name in free if plain_name(name).removesuffix("_id") in usual]
         if role == "measure" and not exact:
             found = _find_telling(table, [name for name in found if not table.holds_numbers(name)])
         if role == "topic" and not found:
@@ -145,12 +147,20 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
     named = [name for name in table.columns if plain_name(name) == "name" and name not in roles.values()]
     if named and "run" not in {*roles, *several} and {"topic", "measure", "score"} <= {*roles}:
         roles["run"] = named[0]  # as PyTerrier calls it
-    if several:
-        fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
-        choices = list(product(*several.values()))
-        best = min(choices, key=lambda choice: table.count_doubled([*fixed, *choice]))
-        roles.update(zip(several, best, strict=True))
-    return roles
+    return {**roles, **_choose_of_several(table, several, roles)} if several else roles
+
+
+def _choose_of_several(table: Table, several: Mapping[str, list[str]], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of runs, and of topics, that leave fewest doubles; ask where that does not tell the runs."""
+    fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
+    left = {choice: table.count_doubled([*fixed, *choice]) for choice in product(*several.values())}
+    best = min(left, key=left.__getitem__)
+    for run, other in ((best[0], choice[0]) for choice in left if "run" in several and left[choice] == left[best]):
+        # If as many rows are alike in both as in one of them, it is a part of the other: a team and its runs.
+        if table.count_doubled([run, other]) not in map(table.count_doubled, ([run], [other])):
+            answers = {"or": {"run": other}, "together": {"run": f"{run}+{other}"}}
+            _ask(table, f"{run!r} and {other!r} are called as runs are", say_which={"run": run}, **answers)
+    return dict(zip(several, best, strict=True))
 
 
 def _find_telling(table: Table, names: list[str]) -> list[str]:
@@ -212,7 +222,7 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
         for name in free
         if table.holds_numbers(name)
         and not (is_index(name) or names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)
-        and not names_statistic(name)
+        and not _sums_up(name, table.columns)
     ]
     if len(numeric) > 1 and table.n_rows <= _MOST_COUNTED:
         numeric = [name for name in numeric if _names_score(name) or not _describes(table, name, roles)] or numeric
@@ -266,11 +276,14 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
         hint = "give a row per score, as melt of pandas makes them" if odd[0] in (CLUSTER, REPEAT, JUDGE) else hint
         raise DataError(problem, file=table.file, hint=hint)
     names = list(table.columns)
-    counts = [name for name in names if counts_rows(table, name) or names_statistic(name)]
+    counts = [name for name in names if counts_rows(table, name) or _sums_up(name, names)]
     counts += [name for name in names if counts and plain_name(name) == "p"]  # beside delta, a p-value
     labels = [name for name in names if name not in counts or len(names) < 3] or names
-    # What rows are about stands first, or behind a count of them.
+    # What rows are about stands first, or behind a count of them, unless another column is called so.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
+    topical = [name for name in names if plain_name(name) in TOPIC_NAMES and not table.count_doubled([name])]
+    if topical and (not names_topics(first) or (is_index(first) and plain_name(first) != "id")):
+        first = topical[0]
     first = stated.get("run", stated.get("topic", first))
     if kind is None and _holds_runs_in_rows(table, first, names, stated, roles):
         kind = "transposed"
@@ -289,7 +302,9 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     if kind is None and not stated:
         _refuse_what_is_no_matrix(table, first, topic, [name for name in names if name not in counts], roles)
     known = [stated["run"]] if stated.get("run") in names else []
-    runs = [name for name in names if name != topic and (name not in counts or name in known)]
+    parts = [] if "run" in stated else (topic or "").split("+")
+    runs = [name for name in names if name not in (topic, *parts) and (name not in counts or name in known)]
+    runs = [name for name in runs if not is_index(name) or plain_name(name) == "id" or topic is None] or runs
     runs = runs or [name for name in counts if name != topic]  # fusions called min, max and sum
     runs = [name for name in runs if topic is None or _may_hold_scores(table, name)]
     unsure = topic is None or topic in counts
@@ -325,6 +340,12 @@ def _may_hold_scores(table: Table, name: str) -> bool:
     return table.holds_numbers(name) or begins or table.is_empty(name)
 
 
+def _sums_up(name: str, names: Iterable[str]) -> bool:
+    """Say whether a column is called as what sums up or compares others, as Std is, and BM25_rank beside BM25."""
+    beside = any(plain_name(name).startswith(f"{plain_name(other)}_") for other in names)
+    return names_statistic(name) and not _names_score(name) and (beside or not plain_name(name).endswith("_rank"))
+
+
 def _names_score(name: str) -> bool:
     return plain_name(name) in SCORE_NAMES or measure_of_label(name).higher_is_better is not None
 
@@ -340,12 +361,17 @@ def _holds_runs_in_rows(
         _refuse_lack(table, "topic", {"run": first, **roles})
     if table.holds_numbers(first) or not all(table.holds_numbers(name) or table.is_empty(name) for name in others):
         return False
-    # From behind, where the number stands: no pattern has to try where it may begin.
-    ends = [re.match(r"\d+[\s_-]*", name[::-1]) for name in others]
-    words = {name[: len(name) - end.end()].lower() for name, end in zip(others, ends, strict=True) if end}
-    if len(others) > 1 and all(ends) and len(words) == 1 and not any(map(_names_score, others)):
+    if len(others) > 1 and _number_topics(others):
         return True
     refuse_means(table)
+
+
+def _number_topics(names: Sequence[str]) -> bool:
+    """Say whether names are numbers behind one word that names topics, as q1, q2, …, or behind none."""
+    # From behind, where the number stands: no pattern has to try where it may begin.
+    ends = [re.match(r"\d+[\s_-]*", name[::-1]) for name in names]
+    words = {plain_name(name[: len(name) - end.end()]) for name, end in zip(names, ends, strict=True) if end}
+    return all(ends) and len(words) == 1 and words <= {*TOPIC_NAMES, "", "t"}
 
 
 def _refuse_what_is_no_matrix(
@@ -368,8 +394,10 @@ def _refuse_what_is_no_matrix(
     single = topic is None and bool(numeric) and table.n_rows == 1  # {"exact": 80.1, "f1": 83.2}
     if (single and table.file and not table.lines) or (labelled and all(map(_names_score, numeric))):
         refuse_means(table)
-    numbered = topic is not None and is_index(topic) and all(name.isdecimal() for name in runs) and len(runs) > 1
-    if labelled or (numbered and not any(str(cell).isdecimal() for cell in table.columns[first])):
+    numbered = topic is not None and plain_name(topic) not in TOPIC_NAMES and len(runs) > 1 and _number_topics(runs)
+    if labelled and table.count_doubled([first]):
+        _ask(table, f"what names the topics? {first!r} is the same in several rows", hint_columns(table))
+    if labelled or (numbered and not (runs[0].isdecimal() and table.holds_integers(first))):
         topics = {"topic": first} if first.strip() else format_option("format", "wide")
         turned = format_option("format", "transposed")
         question = f"does the first column, {first!r}, name topics or runs?"
@@ -392,7 +420,13 @@ def _refuse_what_is_no_matrix(
 def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     """Refuse columns that are called like measures, or by a run and a measure each: System 1 acc, System 1 BLEU, …."""
     correlated = [str(cell) for cell in table.columns[table.header[0]]] == list(names)
-    if len(names) > 1 and not correlated and all(measure_of_label(name).higher_is_better is not None for name in names):
+    bases = {re.sub(r"\.\d+$", "", name) for name in names}
+    if 1 < len(bases) <= len(names) / 2 and bases <= {*names} and len(names) % len(bases) == 0:
+        problem = f"every name stands there several times ({format_list(names)}): a line above them is lost"
+        _ask(table, problem, needed=NEEDED)
+    known = [measure_of_label(name).higher_is_better is not None for name in names]
+    some = table.n_rows > 1 and all(map(table.holds_numbers, names)) and not is_line_of_scores(names)
+    if len(names) > 1 and not correlated and (any(known) if some else all(known)):
         question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
         runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
         _ask(table, question, "of measures, add a column run that names it", runs=runs)

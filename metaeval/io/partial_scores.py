@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.columns import plain_name
+from metaeval.data.policies import report_policy
 from metaeval.data.rows import DoubledPolicy
 from metaeval.data.scores import Scores, only_collection, read_collections
 from metaeval.errors import DataError, format_count, format_list
@@ -106,6 +107,8 @@ def read_partial(
     if given is not None:
         stated[IGNORE] = "+".join([*([stated[IGNORE]] if IGNORE in stated else []), given])
     layout, rows = rows_of_table(table, columns=stated)
+    if layout.kind == "wide" and "topic" not in layout.roles:
+        report_policy("its topics have no names, and are taken for the first ones, in their order", table.file or None)
     scores, beside = read_collections(rows, missing="keep", doubled=doubled), None
     if given is not None:
         if layout.kind in ("wide", "transposed"):

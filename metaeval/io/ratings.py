@@ -19,8 +19,8 @@ from metaeval.files import is_standard_input, open_once, plain_path, stem
 from metaeval.io.detect import Sample
 from metaeval.io.layout import Layout
 from metaeval.io.table import TABLES, ColumnsError, open_cells
-from metaeval.io.tables import find_part, rows_of_table, split_stem
-from metaeval.measures.resolve import measure_of_label
+from metaeval.io.tables import find_part, rows_of_table
+from metaeval.measures.resolve import measure_of_label, split_stem
 from metaeval.stats.variance_components import FACETS
 
 

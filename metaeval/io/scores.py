@@ -21,7 +21,7 @@ from metaeval.data.scores import (
     refuse_gaps,
     state_directions,
 )
-from metaeval.errors import DataError, MetaevalError, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, format_list, format_option, refusing
 from metaeval.files import PathLike, Sources, open_once, write_file
 from metaeval.io import tables
 from metaeval.io.detect import find_format
@@ -155,10 +155,8 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     _refuse_totals(scores.topics, path)
     scores = _defuse_formulas(scores) if defuse_formulas else scores
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
-        try:
+        with refusing(f"the label {label!r} is not text that a file can hold", path, UnicodeEncodeError):
             label.encode()
-        except UnicodeEncodeError:
-            raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
     frame = scores.to_frame()
     if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
         words = {True: "true", False: "false", None: ""}

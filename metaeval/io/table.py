@@ -218,7 +218,12 @@ class Table:
         if not columns:
             return self
         table, names = self.resolve(columns), {theirs: name for name, theirs in columns.items()}
-        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
+        ignored = {
+            part for name, theirs in columns.items() if name == "ignore" for part in (theirs, *theirs.split("+"))
+        }
+        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {
+            *names
+        } | ignored
         renamed = {
             names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
             for name, cells in table.columns.items()
@@ -376,8 +381,10 @@ def read_table(path: files.PathLike) -> Table:
         delimiter = find_delimiter(path, text)
         files.check_cells(text.count("\n") + text.count(delimiter), path)
         top = text.partition("\n")[0]
-        spaced = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True, skipinitialspace=spaced)
+        style: Any = {"delimiter": delimiter, "strict": True}
+        style["skipinitialspace"] = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
+        style["quoting"] = csv.QUOTE_NONE if delimiter == "\t" and _quotes_words(text) else csv.QUOTE_MINIMAL
+        reader = csv.reader(io.StringIO(text, newline="\n"), **style)
         rows: list[list[str]] = []
         begins: list[int] = []
         for row in reader:
@@ -397,6 +404,12 @@ def read_table(path: files.PathLike) -> Table:
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
     return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins, levels)
+
+
+def _quotes_words(text: str) -> bool:
+    """Say whether quotes are letters of a text with tabs: all lines have as many cells, of which one begins with a quote."""
+    cells = [line.split("\t") for line in text.split("\n") if line]
+    return len({*map(len, cells)}) == 1 and any(re.match('"(?!([^"]|"")*"$)', cell) for row in cells for cell in row)
 
 
 _ODD = (b'"', b"\0", b"\r", b"\n\n", b"\xef\xbb\xbf")
@@ -679,10 +692,8 @@ def _to_pandas(given: Any) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     if isinstance(given, Mapping) or (isinstance(given, list | tuple) and given and isinstance(given[0], Mapping)):
-        try:
+        with refusing("these are not the columns of one table", None, ValueError, TypeError):
             return pd.DataFrame(given)
-        except (ValueError, TypeError) as error:
-            raise DataError(f"these are not the columns of one table: {error}") from None
     if hasattr(given, "dims"):
         raise DataError("an array is no table", hint="give what its to_series() or to_dataframe() returns")
     given = given.collect() if hasattr(given, "collect") else given  # a frame of polars that is not computed yet

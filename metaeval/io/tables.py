@@ -35,7 +35,7 @@ from metaeval.data.columns import (
 from metaeval.data.policies import report_policy
 from metaeval.data.rows import DoubledError, Rows, categorical
 from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.io.layout import Layout, counts_rows, find_layout, is_line_of_scores
+from metaeval.io.layout import ROLES, Layout, counts_rows, find_layout, is_line_of_scores
 from metaeval.io.line_formats import rows_of_matrix
 from metaeval.io.table import (
     PARQUET,
@@ -53,8 +53,8 @@ from metaeval.io.table import (
     open_cells,
 )
 from metaeval.measures.base import Measure
-from metaeval.measures.directions import LONGEST_USUAL
-from metaeval.measures.resolve import measure_of_label, measure_of_stem
+from metaeval.measures.resolve import measure_of_label, split_stem
+from metaeval.stats.odd_scores import mark_unlike_scores, numbers_rows
 
 EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
 """What rows may hold besides run, topic, measure and score."""
@@ -182,13 +182,10 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
-    first = len(heads) > 1 and not named and heads[0] not in known and _numbers_topics(values)
-    whole = np.array([table.holds_integers(name) for name in heads])
-    odd = whole & np.isfinite(values).all(axis=0) & ~np.isin(values, (0, 1, 100)).all(axis=0)
-    large = (values > 1).all(axis=0)  # as lengths, beside shares
-    odd |= large & (large.sum() == 1) & bool((values[:, ~large] <= 1).all())
-    odd &= [name not in known for name in heads]
-    odd &= len(values) > 3 and len(heads) > 1 and 2 * (~whole).sum() >= len(heads)
+    first = not named and heads[0] not in known and numbers_rows(values)
+    truths = [all(str(cell).strip().lower() in TRUTH for cell in table.columns[name]) for name in heads]
+    written = [truth or table.holds_integers(name) for truth, name in zip(truths, heads, strict=True)]
+    odd = mark_unlike_scores(values, np.array(written)) & [name not in known for name in heads]
     doubtful = heads[:1] if first else [name for name, is_odd in zip(heads, odd, strict=True) if is_odd]
     if doubtful:
         names, runs = "+".join(doubtful), "+".join([*(name for name in known if name in heads), *doubtful])
@@ -199,20 +196,6 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
             **where, hint=f"{format_columns(other)} {'names the topics' if first else 'leaves out'}, "
             f"{format_columns({'run': runs})} says that these are runs",
         )  # fmt: skip
-
-
-def _numbers_topics(values: np.ndarray) -> bool:
-    """Say whether a first column differs from all others as numbers of topics do: distinct, rising, or on another scale."""
-    if not np.isfinite(values[:, 0]).all() or len(values) < 2:
-        return False
-    whole = (values == np.floor(values)).all(axis=0)
-    distinct = np.array([len(np.unique(column)) == len(column) and column.max() > 1 for column in values.T]) & whole
-    with np.errstate(invalid="ignore", over="ignore"):
-        rising = whole & (np.diff(values, axis=0) > 0).all(axis=0) & (len(values) > 2)
-    others = np.abs(values[:, 1:][np.isfinite(values[:, 1:])])
-    far = others.size > 0 and others.max() > 0 and np.abs(values[:, 0]).min() > 10 * others.max()
-    fractions = distinct[0] and 2 * (~whole).sum() >= len(whole)
-    return bool(far or fractions or any(flags[0] and flags.sum() == 1 for flags in (distinct, rising)))
 
 
 def rows(
@@ -314,26 +297,6 @@ def _find_files(
     return {measure: matrices[measure]} if measure in matrices else matrices, collections.pop()
 
 
-def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
-    """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
-    if known and name.startswith(f"{known}_"):
-        rest = name.removeprefix(f"{known}_")
-        found = rest[1:] if rest.startswith("_") else measure_of_stem(rest)
-        return known, found or rest, found is not None
-    # Files are written with two underscores if the rules below would misread the name.
-    collection, escape, exact = name.partition("__")
-    if escape and exact:
-        return collection, exact, True
-    # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
-    first = max(0, len(name) - LONGEST_USUAL)
-    for cut in [-1, *(at for at, letter in enumerate(name[first:], start=first) if letter == "_")]:
-        measure = measure_of_stem(name[cut + 1 :])
-        if measure is not None:
-            return name[: max(cut, 0)], measure, True
-    collection, _, measure = name.rpartition("_")
-    return (collection, measure, False) if measure else ("", name, False)
-
-
 def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Callable[[DoubledError, str], str]:
     """Return what spells out the options where a cell has several scores, all of them at once."""
 
@@ -364,7 +327,8 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
 def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
     """Return the column that tells apart rows with the same keys, or names parts of topics: no mean is taken then."""
     table = layout.table
-    few = [name for name in layout.unused if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
+    others = (*layout.unused, *(layout.scores if len(layout.scores) > 1 else ()))
+    few = [name for name in others if 2 * len(np.unique(table.codes(name))) <= table.n_rows]
     left = {name: table.count_doubled([*keys, name]) for name in few}
     telling = [name for name, doubles in left.items() if not doubles]
     parts = [name for name in left if names_topics(name) and left[name] < table.count_doubled(keys)]
@@ -373,16 +337,16 @@ def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
 
 def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
     """Say what a column that tells rows apart may hold, and how to say so."""
-    topic, repeat = {"topic": f"{layout.roles['topic']}+{told}"}, {REPEAT: told}
-    whats, examples = "parts of the name of a topic", [topic]
-    if plain_name(told) in REPEAT_NAMES:
-        whats, examples = "repeats", [repeat]
-    elif not names_topics(told) and (names_trait(told) or layout.table.holds_integers(told)):
-        whats, examples = f"{whats}, or repeats", [topic, repeat]
-    elif not names_topics(told):
-        whats, examples = (
-            f"collections, measures, {whats}, or repeats",
-            [{COLLECTION: told}, {"measure": told}, topic, repeat],
-        )
-    shown = ", ".join(format_columns({**stated, **example}) for example in examples)
-    return f"{told!r} tells them apart: if it holds {whats}, say so: {shown}"
+    parts = {
+        role: {role: f"{layout.roles[role]}+{told}"} for role in ("run", "topic", "measure") if role in layout.roles
+    }
+    meanings = {
+        "collections": {COLLECTION: told}, "measures": parts.get("measure", {"measure": told}),
+        "parts of a run": parts["run"], "parts of a topic": parts["topic"], "repeats": {REPEAT: told},
+    }  # fmt: skip
+    described = names_trait(told) or layout.table.holds_numbers(told)
+    n = 1 if plain_name(told) in REPEAT_NAMES else 2 if names_topics(told) else 3 if described else 5
+    part = next((f"parts of a {role}" for role in ("run", "topic") if plain_name(told) in ROLES[role]), None)
+    likely = [part] if part else [*meanings][-n:]
+    shown = ", ".join(format_columns({**stated, **meanings[what]}) for what in likely)
+    return f"{told!r} tells them apart: if it holds {' or '.join(likely)}, say so: {shown}"

@@ -23,7 +23,7 @@ _RETRIEVAL = re.compile(
     r"(((ndcg|nerr|ap|map|gm_?map|infap|precision|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
     r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
     r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?)"
-    r"|(?-i:ERR)|(p|r|err)(\([^)]*\))?[@_][0-9.]+(\([^)]*\))?)$",
+    r"|(?-i:ERR)|(p|r|(?-i:ERR)|err(?=.\d\d))(\([^)]*\))?[@_][0-9.]+(\([^)]*\))?)$",
     re.IGNORECASE,
 )
 # Of classification, translation and other generated text; between 0 and 1 or between 0 and 100, by habit.
@@ -67,11 +67,17 @@ def measure_of_usual_name(label: str) -> Measure:
 
 
 def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
-    """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0."""
-    return tuple(
-        Measure(str(measure)) if measure.description == _NEGATED_ERRORS and (values[..., m] > 0).any() else measure
-        for m, measure in enumerate(measures)
-    )
+    """Return measures, without the directions that names seemed to tell and scores contradict: MQM above 0, an error below."""
+    left = []
+    for m, measure in enumerate(measures):
+        name, scores, known = str(measure), values[..., m], np.isfinite(values[..., m])
+        low, high = scores.min(where=known, initial=np.inf), scores.max(where=known, initial=-np.inf)
+        negated = measure.higher_is_better is False and high <= 0 > low
+        # ERR above 1 is an error, P_1 of whole numbers what person 1 said; P@10 may be a percentage.
+        odd = high > 1 and (name == "ERR" or (re.fullmatch(r"[PR]_\d+", name) and not (scores % 1).any()))
+        doubtful = negated or odd or (measure.description == _NEGATED_ERRORS and high > 0)
+        left.append(Measure(name) if doubtful and measure == measure_of_usual_name(name) else measure)
+    return tuple(left)
 
 
 def turn(measure: Measure, higher_is_better: bool) -> Measure:

@@ -10,7 +10,7 @@ from typing import Any
 from metaeval.errors import MeasureError, MetaevalWarning
 from metaeval.measures.base import Formula, Kind, Measure, find_registered
 from metaeval.measures.conformance import measure_of_function
-from metaeval.measures.directions import measure_of_usual_name, turn
+from metaeval.measures.directions import LONGEST_USUAL, measure_of_usual_name, turn
 from metaeval.measures.registry import is_shipped, require_registered
 from metaeval.measures.user_file import is_reference, load_function, name_of_reference
 
@@ -105,16 +105,32 @@ _STEMS = {
 }  # fmt: skip
 
 
-def measure_of_stem(text: str) -> str | None:
-    """Return the measure that the end of a file's name tells, in upper or lower case; None where it tells none.
-
-    >>> measure_of_stem("ndcg20"), measure_of_stem("BLEU"), measure_of_stem("run1")
-    ('nDCG@20', 'BLEU', None)
-    """
+def _measure_of_stem(text: str) -> str | None:
+    """Return the measure that the end of a file's name tells, in upper or lower case; None where it tells none."""
     for pattern, name in _STEMS.items():
         if match := re.fullmatch(pattern, text, re.IGNORECASE):
             return name.format(*match.groups())
     return text if text and measure_of_label(text).higher_is_better is not None else None
+
+
+def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
+    """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
+    if known and name.startswith(f"{known}_"):
+        rest = name.removeprefix(f"{known}_")
+        found = rest[1:] if rest.startswith("_") else _measure_of_stem(rest)
+        return known, found or rest, found is not None
+    # Files are written with two underscores if the rules below would misread the name.
+    collection, escape, exact = name.partition("__")
+    if escape and exact:
+        return collection, exact, True
+    # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
+    first = max(0, len(name) - LONGEST_USUAL)
+    for cut in [-1, *(at for at, letter in enumerate(name[first:], start=first) if letter == "_")]:
+        measure = _measure_of_stem(name[cut + 1 :])
+        if measure is not None:
+            return name[: max(cut, 0)], measure, True
+    collection, _, measure = name.rpartition("_")
+    return (collection, measure, False) if measure else ("", name, False)
 
 
 def tells_direction(label: str, higher_is_better: bool) -> bool:

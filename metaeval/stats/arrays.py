@@ -24,9 +24,6 @@ LARGEST_EXPONENT = 1000
 
 LARGEST_UNIT = 2**32 - 1
 
-SENTINELS, FEWEST_OTHERS = (-1, -9, -99, -999, -9999), 5
-"""Numbers that stand for no score in many files, and how many different other scores must be there to say so."""
-
 DIGITS = 9
 """Decimals to which scaled scores and their differences are rounded, so that floating point decides no tie."""
 
@@ -93,75 +90,18 @@ def divide(left: npt.ArrayLike, right: npt.ArrayLike, otherwise: float = np.nan)
     return np.divide(over, under, out=np.full(over.shape, otherwise), where=under > 0)
 
 
-def find_sentinel(scores: FloatArray) -> float | None:
-    """Return a number that may stand for no score: −1, −9, … in at most a fifth of the cells, where no other is below 0."""
-    finite = scores[np.isfinite(scores)]
-    lowest = finite.min(initial=np.inf)
-    if lowest not in SENTINELS:  # as in nearly every file, whose scores need no sorting
-        return None
-    others, n = np.unique(finite[finite > lowest]), np.count_nonzero(finite == lowest)
-    return float(lowest) if n <= finite.size / 5 and len(others) >= FEWEST_OTHERS and others[0] >= 0 else None
+def mark_topics(cells: npt.NDArray[Any], topic_of: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
+    marked = np.zeros((len(cells), int(topic_of.max()) + 1), dtype=bool)
+    r, i = np.nonzero(cells)
+    marked[r, topic_of[i]] = True
+    return marked
 
 
-def find_two_scales(scores: FloatArray, axis: int) -> tuple[int, int] | None:
-    """Return a place on an axis with fractions up to 1, and one of the others, if all of them have scores above 10."""
-    rows = np.nan_to_num(np.moveaxis(scores, axis, 0)).reshape(scores.shape[axis], -1)
-    largest = rows.max(axis=1)
-    small = largest <= 1
-    if scores.size < 4 * FEWEST_OTHERS or not small.any() or not (largest > 10).any():
-        return None
-    small[small] = (rows[small] % 1 > 0).any(axis=1)
-    return (int(small.argmax()), int(small.argmin())) if small.any() and largest[~small].min() > 10 else None
-
-
-SUMMARIES: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "mean": lambda rows: np.asarray(rows.mean(axis=0)),
-    "sum": lambda rows: np.asarray(rows.sum(axis=0)),
-    "largest": lambda rows: np.asarray(rows.max(axis=0)),
-    "smallest": lambda rows: np.asarray(rows.min(axis=0)),
-    "median": lambda rows: np.asarray(np.median(rows, axis=0)),
-    "standard deviation": lambda rows: np.asarray(rows.std(axis=0)),
-    "number": lambda rows: np.full(rows.shape[1], float(len(rows))),
-}
-"""What sums up scores of shape (row, other), a number for each other."""
-
-_FEWEST_SUMMED, _MOST_SUMMED = 3, 20  # numbers by which a row is known for what sums up the others
-
-
-def list_summaries(scores: FloatArray, axis: int) -> list[tuple[int, str]]:
-    """Return the first or last place on an axis if its scores sum up all others as printed, and how."""
-    rows = np.moveaxis(scores, axis, 0)[:, :_MOST_SUMMED]
-    rows = rows[:, np.isfinite(rows).all(axis=0)]
-    near = max(1e-3 * np.abs(rows).max(initial=0.0), 1e-4)
-    if len(rows) < 4 or (np.ptp(rows, axis=0) > FEWEST_OTHERS * near).sum() < _FEWEST_SUMMED:
-        return []
-    for place, others in ((len(rows) - 1, rows[:-1]), (0, rows[1:])):
-        mine = rows[place]
-        some = len(np.unique(mine)) >= min(FEWEST_OTHERS, len(mine))  # not the best run of all, right or wrong
-        some &= not (others == mine).all(axis=1).any()  # not one as easy as another
-        for how, sum_up in SUMMARIES.items():
-            known = some if how in ("largest", "smallest", "median") else how != "number" or mine[0] > others.max()
-            if known and (np.abs(sum_up(others) - mine) <= near).all():
-                return [(place, how)]
-    return []
-
-
-def may_separate_thousands(scores: FloatArray) -> bool:
-    """Say whether 1.5 may be 1,500: fractions are of three digits, from 1 on, and stand beside many whole numbers up to 999."""
-    if not 100 < np.nanmax(scores, initial=0.0) < 1000:  # as in most files, whose scores need no sorting
-        return False
-    numbers = np.unique(scores[np.isfinite(scores)])
-    whole = numbers % 1 == 0
-    usual = np.isin(numbers, (0, 100))
-    odd = numbers[~whole]
-    return bool(
-        len(odd) >= FEWEST_OTHERS
-        and (whole & ~usual).sum() >= FEWEST_OTHERS
-        and odd.min() >= 1
-        and (np.round(odd, 3) == odd).all()
-        and 2 * (np.round(odd, 2) != odd).sum() > len(odd)
-        and numbers[whole].min() >= 0
-    )
+def find_farthest_end(centre: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
+    """Return the end of the scale farthest from a position on it, the last class where both are as far."""
+    middle = (n_classes - 1) / 2
+    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
 
 
 def check_shape(values: npt.ArrayLike) -> FloatArray:

@@ -183,7 +183,7 @@ def test_totals_are_no_levels(without, table, said, tmp_path):
 def test_a_topic_with_the_name_of_a_total_that_is_none_is_refused_and_a_run_stays(tmp_path):
     with pytest.raises(DataError, match="run a, topic all, measure score: it has the name of a total"):
         read(pd.concat([OF_RUNS, OVER_TOPICS.assign(topic="all", score=9.0)]), tmp_path)
-    with pytest.warns(PolicyWarning, match="the run macro is no mean"):
+    with pytest.warns(PolicyWarning, match="called as what sums up runs: macro"):
         assert read(OF_RUNS.replace({"run": {"c": "macro"}}), tmp_path).size == "3 runs × 6 topics × 2 judges"
 
 

@@ -88,7 +88,12 @@ MEAN = {("alpha", "q1", "score"): (FIRST + 0.9) / 2}
 BOTH_TIMES = of(add=0.25)
 TOPIC = {**of(topic="{}/x"), **of(add=0.5, topic="{}/y")}
 NUMBERED = {**of(topic="{}/1"), **of(add=0.5, topic="{}/2")}
+OF_RUNS = {
+    (f"{run}/{x}", *rest): score for x, add in (("x", 0), ("y", 0.5)) for (run, *rest), score in of(add=add).items()
+}
+OF_PARTS = {(run.replace("/x", "/1").replace("/y", "/2"), *rest): score for (run, *rest), score in OF_RUNS.items()}
 KIND = {
+    "--columns run=run+{}": OF_RUNS,
     "--columns collection={}": {**of(collection="x"), **of(add=0.5, collection="y")},
     "--columns measure={}": {**of("x"), **of("y", add=0.5)},
     "--columns topic=topic+{}": TOPIC,
@@ -236,7 +241,10 @@ CASES = {
         {"s.csv": twice("document", "xy", "run,question,score")}, {"--columns topic=question+document": TOPIC},
     ),
     "numbered parts": (
-        {"s.csv": twice("part", "12")}, {"--columns topic=topic+part": NUMBERED, "--repeats part": BOTH_TIMES},
+        {"s.csv": twice("part", "12")}, {
+            "--columns topic=topic+part": NUMBERED, "--repeats part": BOTH_TIMES,
+"--columns run=run+part": OF_PARTS,
+        },
     ),
     "segments of documents in clusters": (
         {"s.csv": lay([["run", "doc", "segment", "score"], *DOCS])}, {"--columns topic=doc+segment": IN_DOCS}, "--clusters doc",

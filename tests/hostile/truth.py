@@ -216,11 +216,16 @@ def _wide(files, delimiters):
     for (measure, content), delimiter in zip(files.items(), delimiters, strict=True):
         header, rows = table_of(content, delimiter)
         named = header[0].lower() in TOPICS | {"id", ""} or re.search(r"[ _-]id$", header[0], re.IGNORECASE) is not None
-        runs = [j for j in range(named, len(header)) if not _holds_words([row[j].strip().lower() for row in rows])]
+        called = [
+            j for j, name in enumerate(header) if name.lower() in TOPICS and len({row[j] for row in rows}) == len(rows)
+        ]
+        at = called[0] if called and (not named or header[0] == "") else 0 if named else None  # that of the topics
+        runs = [j for j in range(len(header)) if j != at and not _holds_words([row[j].strip().lower() for row in rows])]
+        runs = [j for j in runs if header[j] or at is None]
         need(runs, "no runs")
         for j in runs:
             for place, row in enumerate(rows, start=1):
-                yield header[j], row[0] if named else str(place), measure, number_of(rows, j)(row[j])
+                yield header[j], str(place) if at is None else row[at], measure, number_of(rows, j)(row[j])
 
 
 @readings

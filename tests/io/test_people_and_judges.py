@@ -104,7 +104,7 @@ JUDGE = {"item": ["x", "y"], "model": [0, 1]}
 def test_an_index_is_no_person_in_any_layout(name, tmp_path):
     with_index = pd.DataFrame({name: [0, 1], **PEOPLE})
     with_index.to_csv(tmp_path / "people.csv", index=False)
-    message = "is called as an index or as topics are|there is no column 'topic', but|item is missing"
+    message = "is called as an index, topics|there is no column 'topic', but|item is missing"
     for source in (with_index, tmp_path / "people.csv"):
         with pytest.raises(DataError, match=message):
             read_annotations(source, JUDGE, classes=[0, 1])

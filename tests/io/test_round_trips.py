@@ -28,6 +28,7 @@ def labels(forbidden="\r\0"):
 ANY = ("AP", "my measure", "OCI(beta=0.75, gamma=1)", "NA")
 
 
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")  # of labels like True and TRUE
 @pytest.mark.parametrize("name", ["s.csv", "s.tsv", "s.parquet", "s.pq"])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())

@@ -12,7 +12,7 @@ import pytest
 from metaeval import Measure, Scores
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, PolicyWarning
 from metaeval.io import SCORE_FORMATS, from_frame, read_scores, write_scores
-from metaeval.io.tables import split_stem
+from metaeval.measures.resolve import split_stem
 from tests.io.cases import put, read_with_notes, show
 
 TIDY = "run,topic,measure,score\na,t1,AP,0.5\nb,t1,AP,0.25\n"
@@ -250,8 +250,8 @@ FEW_BELOW = RNG.random((3, 8)).round(3)
 @pytest.mark.parametrize(
     ("scores", "note"),
     [
-        *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number} in 3 of 24 cells, and nowhere else")
-          for number in (-1, -9, -99, -999, -9999)],
+        *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number} in some cells, far from all others")
+          for number in (-1, -9, -99, -999, -9999, 9, 99, 9999)],
         (RNG.choice([-1.0, 0.0, 1.0], (3, 8)), ""),  # wins, ties and losses
         (np.where(RNG.random((3, 8)) < 0.5, -1.0, RNG.random((3, 8))), ""),  # half of all cells
         (RNG.uniform(-1, 1, (3, 8)), ""),  # correlations

@@ -54,7 +54,8 @@ def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dic
     content = parse_json(read_text(beside[0]), beside[0], with_nan=True)
     model = content.get("model_name") or (content.get("config") or {}).get("model") or folder.name
     known = (content.get("higher_is_better") or {}).get(task) or {}
-    return str(model), {str(name): up for name, up in known.items() if isinstance(up, bool)}
+    # The perplexity of a task; what samples have under this name is a log-likelihood.
+    return str(model), {str(name): up for name, up in known.items() if isinstance(up, bool) and name != "perplexity"}
 
 
 LM_EVAL = LogFormat(find, has_keys("doc_id", "metrics", "filter"), "lm-eval")

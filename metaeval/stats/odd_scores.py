@@ -1,0 +1,154 @@
+"""Scores that look like something else: like no score at all, like sums of others, or like what describes runs or topics.
+
+All of it is told by numbers alone, from a few of them, and may be wrong: whoever finds it can only be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from metaeval.stats.arrays import FloatArray
+
+SENTINELS = (-9999, -999, -99, -9, -1, 9, 99, 999, 9999)
+"""Numbers that stand for no score in many files."""
+
+FEWEST = 5
+"""How many different numbers must be there to say that something is odd about others."""
+
+_SOME, _MOST_RUNS = 20, 12  # numbers by which a row is known for a sum; runs of which two may have a difference
+
+
+class Odd(NamedTuple):
+    """What is odd about scores: its `kind`, the axis and places on it that it is about, and what tells it."""
+
+    kind: str
+    axis: int = 0
+    places: tuple[int, ...] = ()
+    told: object = None
+
+
+def find_oddities(scores: FloatArray) -> Iterator[Odd]:
+    """Yield what is odd about the scores of one measure, shape (run, topic), NaN where there are none."""
+    finite = scores[np.isfinite(scores)]
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    # In nearly every file the extremes tell that nothing has to be sorted.
+    yield from (
+        Odd("no score", told=float(end)) for end in (low, high) if end in SENTINELS and _is_sentinel(finite, end)
+    )
+    if 100 < high < 1000 and _may_separate_thousands(finite):
+        yield Odd("thousands")
+    for axis in (0, 1):
+        rows = np.moveaxis(scores, axis, 0)
+        if scores.size >= 4 * FEWEST and (places := _find_two_scales(rows)):
+            yield Odd("scales", axis, places)
+        some = rows[:, :_SOME]
+        some = some[:, np.isfinite(some).all(axis=0)]
+        for place, how in _list_summaries(some, axis) if np.ptp(some, axis=0).any() else ():
+            yield Odd("total", axis, (place,), how)
+    some = scores[:, :_SOME]
+    if some.shape[1] >= FEWEST and len(some) > 2 and np.isfinite(some).all() and some.min() >= 0 and (some % 1).any():
+        constant = (np.ptp(some, axis=1) == 0) & ~np.isin(some[:, 0], (0, 1, 100))
+        constant[constant] = np.ptp(scores[constant], axis=1) == 0
+        if 0 < constant.sum() <= len(some) / 2:
+            yield Odd("constant", 0, (int(constant.argmax()),), float(some[constant.argmax(), 0]))
+
+
+def _is_sentinel(finite: FloatArray, end: float) -> bool:
+    """Say whether an extreme stands far from all other scores, in at most a fifth of the cells."""
+    rest = finite[finite != end]
+    far = rest.min(initial=0) >= 0 if end < 0 else bool(rest.size) and rest.min() >= 0 and 2 * rest.max() < end
+    return far and finite.size - rest.size <= finite.size / 5 and len(np.unique(rest)) >= (FEWEST if end < 0 else 2)
+
+
+def _may_separate_thousands(finite: FloatArray) -> bool:
+    """Say whether 1.5 may be 1,500: fractions of three digits, from 1 on, stand beside many whole numbers up to 999."""
+    numbers = np.unique(finite)
+    whole = numbers % 1 == 0
+    odd = numbers[~whole]
+    return bool(
+        len(odd) >= FEWEST
+        and (whole & ~np.isin(numbers, (0, 100))).sum() >= FEWEST
+        and odd.min() >= 1
+        and (np.round(odd, 3) == odd).all()
+        and 2 * (np.round(odd, 2) != odd).sum() > len(odd)
+        and numbers[0] >= 0
+    )
+
+
+def _find_two_scales(rows: FloatArray) -> tuple[int, int] | None:
+    """Return a row of fractions up to 1 and one of the others, if all of them have scores above 10; or one far from all."""
+    known = np.nan_to_num(rows)
+    largest = known.max(axis=1)
+    small = largest <= 1
+    if small.any() and (largest > 10).any():
+        small[small] = (known[small] % 1 > 0).any(axis=1)
+        if small.any() and largest[~small].min() > 10:
+            return int(small.argmax()), int(small.argmin())
+    return None
+
+
+SUMMARIES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "mean": lambda rows: np.asarray(rows.mean(axis=0)),
+    "sum": lambda rows: np.asarray(rows.sum(axis=0)),
+    "largest": lambda rows: np.asarray(rows.max(axis=0)),
+    "smallest": lambda rows: np.asarray(rows.min(axis=0)),
+    "median": lambda rows: np.asarray(np.median(rows, axis=0)),
+    "standard deviation": lambda rows: np.asarray(rows.std(axis=0)),
+    "number": lambda rows: np.full(rows.shape[1], float(len(rows))),
+}
+"""What sums up scores of shape (row, other), a number for each other."""
+
+
+def _list_summaries(rows: FloatArray, axis: int) -> Iterator[tuple[int, str]]:
+    """Yield the first or last row if its scores sum up all others as printed, and how; of runs, a difference of two too."""
+    near = max(1e-3 * np.abs(rows).max(initial=0.0), 1e-4)
+    varied = (np.ptp(rows, axis=0) > FEWEST * near).sum() >= 3
+    for place, others in ((len(rows) - 1, rows[:-1]), (0, rows[1:])) if len(rows) > 2 and varied else ():
+        mine = rows[place]
+        some = len(np.unique(mine)) >= min(FEWEST, len(mine))  # not the best run of all, right or wrong
+        some &= not (others == mine).all(axis=1).any()  # not one as easy as another
+        for how, sum_up in SUMMARIES.items() if len(others) > 2 else ():
+            known = some if how in ("largest", "smallest", "median") else how != "number" or mine[0] > others.max()
+            if known and (np.abs(sum_up(others) - mine) <= near).all():
+                yield place, how
+                return
+        tried = axis == 0 and some and len(rows) <= _MOST_RUNS and len(mine) >= FEWEST and mine.min() < 0
+        pairs = permutations(others, 2) if tried else ()
+        if any((np.abs(one - other - mine) <= near).all() for one, other in pairs):
+            yield place, "difference of two"
+
+
+def numbers_rows(values: FloatArray) -> bool:
+    """Say whether a first column differs from all others as numbers of topics do: distinct, rising, or on another scale."""
+    if not np.isfinite(values[:, 0]).all() or min(values.shape) < 2:
+        return False
+    whole = np.asarray((values == np.floor(values)).all(axis=0))
+    distinct = np.array([len(np.unique(column)) == len(column) and column.max() > 1 for column in values.T]) & whole
+    with np.errstate(invalid="ignore", over="ignore"):
+        rising = whole & (np.diff(values, axis=0) > 0).all(axis=0) & (len(values) > 2)
+    others = np.abs(values[:, 1:][np.isfinite(values[:, 1:])])
+    far = others.size > 0 and others.max() > 0 and np.abs(values[:, 0]).min() > 10 * others.max()
+    fractions = distinct[0] and 2 * (~whole).sum() >= len(whole)
+    return bool(far or fractions or any(flags[0] and flags.sum() == 1 for flags in (distinct, rising)))
+
+
+def mark_unlike_scores(values: FloatArray, whole: np.ndarray) -> np.ndarray:
+    """Mark columns that may describe rows, as lengths do beside shares; `whole` are those that are written as whole numbers.
+
+    They are whole where most others are not, or far above all others.
+    """
+    if len(values) <= 3 or len(whole) < 2:
+        return np.zeros(len(whole), dtype=bool)
+    known = np.isfinite(values).all(axis=0)
+    binary = np.isin(values, (0, 1, 100)).all(axis=0) & ((np.ptp(values, axis=0) == 0) | (whole.sum() > 1))
+    odd = whole & known & ~binary & (2 * (~whole).sum() >= len(whole))
+    large = np.asarray((values > 1).all(axis=0))
+    odd |= large & (2 * large.sum() < len(large)) & bool((values[:, ~large] <= 1).all())
+    largest, smallest = np.nan_to_num(values).max(axis=0), np.nan_to_num(values).min(axis=0)
+    for column in np.flatnonzero(known & (smallest > 0)):
+        odd[column] |= smallest[column] > 10 * np.delete(largest, column).max() > 0
+    return np.asarray(odd)
