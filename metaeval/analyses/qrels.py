@@ -143,7 +143,8 @@ def compare_qrels(
     measure : str, or a sequence of one, optional
         As ir_measures writes it: nDCG@10, AP(rel=2), RR@10. A document without a grade is not relevant.
     family : mapping of str to str, optional
-        Which runs are made with which model. A judge is of the model that its name, or a part of it between - and _, names.
+        Which runs are made with which model: run=model. A judge is of the model that its name, or a part of it between - and
+        _, names.
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
