@@ -112,7 +112,8 @@ def _list_summaries(rows: FloatArray, axis: int) -> Iterator[tuple[int, str]]:
         some = len(np.unique(mine)) >= min(FEWEST, len(mine))  # not the best run of all, right or wrong
         some &= not (others == mine).all(axis=1).any()  # not one as easy as another
         for how, sum_up in SUMMARIES.items() if len(others) > 2 else ():
-            known = some if how in ("largest", "smallest", "median") else how != "number" or mine[0] > others.max()
+            known = mine[0] > others.max() if how == "number" else np.ptp(mine) > FEWEST * near
+            known &= some or how not in ("largest", "smallest", "median")
             if known and (np.abs(sum_up(others) - mine) <= near).all():
                 yield place, how
                 return

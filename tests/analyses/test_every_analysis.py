@@ -21,7 +21,7 @@ def make_scores(n_runs=10, n_topics=25, collection="c"):
     values = np.random.default_rng(1).normal(0.5, 0.3, (n_runs, n_topics, 4))
     values += np.linspace(0, 0.4, n_runs)[:, None, None]
     labels = {"runs": list("cafebdhgjikl")[:n_runs], "topics": [f"t{topic}" for topic in range(n_topics)]}
-    return label(values, ["AP", "RR", "NMD", "ERR"], collection, **labels)
+    return label(values, ["AP", "RR", "NMD", "ERR@5"], collection, **labels)
 
 
 def shuffle(scores):

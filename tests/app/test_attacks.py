@@ -44,7 +44,7 @@ MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' 
 FILES = {
     "nothing": ({"s.csv": b""}, "s.csv: the file is empty"),
     "half a parquet": ({"s.parquet": WHOLE[: len(WHOLE) // 2]}, "s.parquet: it is not a complete Parquet file"),
-    "parquet of one long label": ({"s.parquet": LONG_LABEL}, "there is a run of 200,000 letters"),
+    "parquet of one long label": ({"s.parquet": LONG_LABEL}, "a run has 200,000 letters"),
     "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "it is not a table: field larger"),
     "half a bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())[:-12]}, "s.csv.bz2: it is no whole bz2 file"),
     "bomb in zip": ({"s.zip": b"PK\x03\x04" + bytes(2**22)}, "a ZIP archive is unpacked"),
