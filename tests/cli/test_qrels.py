@@ -40,6 +40,7 @@ def files(here):
         write(f"{name}.txt", [(q, 0, d, scale(grade, more)) for q, d, grade, more in judged])
     write("other.txt", [(f"x{q}", 0, "d1", 1) for q in TOPICS])
     write("half.txt", [(q, 0, "d1", 1) for q in TOPICS[:5]])
+    write("parts.txt", [("q0", 1, "d1", 1), ("q0", 2, "d1", 1)])
     write("double.txt", [("q0", 0, "d1", 1), ("q0", 0, "d2", 1), ("q0", 0, "d1", 2)])
     write("prose.txt", [("a", "line", "of", "some", "text")])
     (here / "empty.txt").touch()
@@ -98,6 +99,7 @@ BROKEN = {
     "other.txt": "other: there is no judgement of 8 topics of people",
     "half.txt": "half: there is no judgement of 3 topics of people: q5, q6, q7 (--missing drop-topic",
     "double.txt": "double.txt:3: topic q0, item d1: it has two grades, 1 and 2",
+    "parts.txt": "parts.txt:2: topic q0, item d1: the second column has two words for it",
     "zero.txt": "zero: no document is relevant: every grade is 0 or less",
     "huge.txt": "is no whole number of at most 100 (round or rescale the grades first)",
     "real.txt": "real.txt:1: topic q0, item d0: ",

@@ -23,6 +23,9 @@ def test_scores_print_what_they_are_and_a_registered_name_brings_its_direction_a
     for name, higher in (("P(rel=2)@10", True), ("recip_rank", True), ("latency", None), ("f(x", None), ("a=b", None)):
         (measure,) = Scores([[[1.0]]], runs=["a"], topics=["t"], measures=[name]).measures
         assert (str(measure), measure.higher_is_better) == (name, higher)
+    for name, score, higher in (("TER", -0.5, None), ("TER", 0.5, False), ("ERR", 2.5, None), ("P_1", 3, None)):
+        (measure,) = Scores([[[score]]], runs=["a"], topics=["t"], measures=[name]).measures
+        assert measure.higher_is_better is higher  # unless scores contradict what the name tells
 
 
 def test_scores_cannot_be_changed_travel_between_processes_and_do_not_follow_the_array_they_were_made_of(scores):

@@ -125,6 +125,14 @@ def test_items_that_two_columns_name_are_joined_and_the_two_are_no_persons(rows)
     assert grouped.topics == ("d", "d", "e")
 
 
+def test_a_column_that_is_ignored_is_no_person():
+    found = read_annotations(
+        PEOPLE | {"batch": [1, 2]}, JUDGE | {"batch": [1, 2]}, classes=[0, 1], columns={"ignore": "batch"}
+    )
+    assert "batch" not in (*found.annotators, *found.judges)
+    assert "ignore" not in (*found.annotators, *found.judges)
+
+
 TOPICS = {"topic": ["a", "b"]}
 UNMATCHED = [
     # people, a judge, options, what is refused
@@ -132,6 +140,8 @@ UNMATCHED = [
     ({"item": ["x", "x", "y"], "annotator": ["a"] * 3, "label": [0, 1, 1]}, JUDGE, {}, "there is a second vote of a"),
     ({"item": ["x"], "annotator": [" "], "label": [0]}, JUDGE, {}, "people.csv:2: the annotator is missing"),
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
+    (PEOPLE | {"model": [0, 1]}, JUDGE, {}, "people and judges have the same names, model .leave them out"),
+    (PEOPLE | {"num_words": [0, 1]}, JUDGE, {}, "the column 'num_words' is called as an index, topics"),
     (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
     (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),
     (PEOPLE | TOPICS, JUDGE | {"topic": ["a", "c"]}, {}, "item c/y: nobody labelled this item .* same topics"),
