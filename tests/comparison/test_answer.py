@@ -129,26 +129,18 @@ def test_with_a_reference_agreement_leads():
         # One worse measure does not lift a measure that most others beat.
         ({"mine": see({"x": 5.0}, seed=5)["x"], **see({"AP": 0.2, "RR": 0.2, "Q": 0.2, "S": 0.2}, turned="S")},
          "Agrees with people less than most measures"),
-    ],
-    ids=["winner", "among the best", "beaten by most"],
-)  # fmt: skip
-def test_the_best_measure_is_said_to_be_one(columns, headline):
-    assert answer({**columns, **people()}).headline == headline
-
-
-@pytest.mark.parametrize(
-    ("columns", "headline"),
-    [
-        ({**BASE, "mine": RANDOM, **people()}, "Not shown to agree with people better than chance"),
+        ({**BASE, "mine": RANDOM}, "Not shown to agree with people better than chance"),
         ({**BASE, "people": RANDOM}, "Not shown to agree with people better than chance"),
-        ({**BASE, "mine": see({"x": 0.3}, turned="x")["x"], **people()},
+        ({**BASE, "mine": see({"x": 0.3}, turned="x")["x"]},
          "Ranks runs opposite to people: is the direction right?"),
-        ({**see(NOISE, turned=NOISE), **people()}, "Every measure disagrees with people: is its direction right?"),
+        (see(NOISE, turned=NOISE), "Every measure disagrees with people: is its direction right?"),
     ],
-    ids=["random", "unrelated reference", "upside down", "all below chance"],
+    ids=[
+        "winner", "among the best", "beaten by most", "random", "unrelated reference", "upside down", "all below chance",
+    ],
 )  # fmt: skip
-def test_below_and_at_chance(columns, headline):
-    assert answer(columns).headline == headline
+def test_with_a_reference_the_headline_is_known_beforehand(columns, headline):
+    assert answer({**people(), **columns}).headline == headline
 
 
 def test_too_few_runs_or_topics_are_said_first():

@@ -17,19 +17,13 @@ from metaeval.stats.weighted_correlation import correlate, parse_rank_correlatio
 VALUES = np.random.default_rng(0).random((4, 10, 2))
 NOT_A_NUMBER = np.where(VALUES[1, 2, 0] == VALUES, np.nan, VALUES)
 TWO = [1, 2]
-
-
+ACCOUNTED = "already accounts for all pairs"
 KEY = {"key": 1, "n_permutations": 10}
 REFUSED = [
     (randomised_tukey_hsd, [NOT_A_NUMBER], KEY, "run 1 on topic 2 by measure 0 is nan"),
-    (all_pairs_test, [VALUES], KEY | {"correction": "holm"}, "already accounts for all pairs"),
-    (
-        all_pairs_test,
-        [VALUES],
-        KEY | {"test": "tukey-hsd", "correction": "bonferroni"},
-        "already accounts for all pairs",
-    ),
-    (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
+    (all_pairs_test, [VALUES], KEY | {"correction": "holm"}, ACCOUNTED),
+    (all_pairs_test, [VALUES], KEY | {"test": "tukey-hsd", "correction": "bonferroni"}, ACCOUNTED),
+    (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "correction": "holm"}, ACCOUNTED),
     (all_pairs_test, [VALUES], KEY | {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
     (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
     (all_pairs_test, [VALUES], KEY | {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),
