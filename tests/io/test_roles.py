@@ -47,29 +47,6 @@ def sources(frame, folder):
     return [(folder / "c_mine.csv", {}), (frame, {"measure": "mine"})]
 
 
-NAMES = [
-    "segment",
-    "doc_id",
-    "question",
-    "index",
-    "Unnamed: 0",
-    "",
-    "id",
-    "QID",
-    "Query ID",
-    "dialogue",
-    "topic",
-    "qid",
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_first_column_with_the_name_of_topics_is_never_a_run(name, tmp_path):
-    frame = pd.DataFrame({name: [1, 2, 3], "a": [0.5, 0.25, 0], "b": [0.25, 0.5, 1]})
-    for source, options in sources(frame, tmp_path):
-        assert show(read_scores(source, **options)) == "mine: a 0.5 0.25 0, b 0.25 0.5 1 (1 2 3)"
-
-
 FIRST_COLUMNS = [
     # the first column, two others, what is asked; None where it is a run
     ([1, 2, 3], [0.5, 0.25, 1], [0, 1, 0.5], "does 'number' (1, 2, 3, …), unlike the other columns, name or"),
@@ -137,20 +114,6 @@ def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_togeth
         assert read_scores(source, columns={"run": "docs+words"}, **options).runs == ("a", "docs", "b", "words")
 
 
-@pytest.mark.parametrize("index", ["", "index", "Unnamed: 0", "level_0"])
-@pytest.mark.parametrize("start", [0, 1])
-def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path):
-    rows = range(start, start + 3)
-    frame = pd.DataFrame({index: rows, "query": ["x", "y", "z"], "a": [0.5, 0.25, 1], "b": [0.25, 0.5, 0]})
-    for source, options in sources(frame, tmp_path):
-        assert show(read_scores(source, **options)) == "mine: a 0.5 0.25 1, b 0.25 0.5 0 (x y z)"
-    frame = frame.rename(columns={"query": "key"}).assign(key=[7, 8, 9])
-    for source, options in sources(frame, tmp_path):
-        with pytest.raises(DataError, match="does 'key' .7, 8, 9"):
-            read_scores(source, **options)
-        assert read_scores(source, columns={"topic": "key"}, **options).topics == ("7", "8", "9")
-
-
 @pytest.mark.parametrize("name", ["Mean", "total"])
 def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is_a_run(name, tmp_path):
     for mean, runs in ((0.375, ("a", "b")), (0.475, ("a", "b", name))):
@@ -215,17 +178,6 @@ def test_a_total_that_is_the_mean_of_the_topics_is_no_topic_in_any_format_and_an
             assert show(read(name, 0.375)) == "AP: a 0.5 0.25, b 1 0 (t1 t2)"
     with pytest.raises(DataError, match="run a, topic all, measure AP: .* 0.425 is not the mean of the topics, 0.375"):
         read("all", 0.425)
-
-
-@pytest.mark.parametrize("word", ["std", "ALL (mean)"])
-def test_a_word_among_numbered_topics_is_no_topic(word):
-    rows = [(run, topic, 0.25 * number) for run in "ab" for number, topic in enumerate(("1", "2", "3", word))]
-    frame = pd.DataFrame(rows, columns=["run", "topic", "AP"])
-    with pytest.raises(
-        DataError, match="it is the only topic without a number|its score .* is not the mean of the topics"
-    ):
-        from_frame(frame)
-    assert from_frame(frame[frame["topic"] != word]).topics == ("1", "2", "3")
 
 
 ROWS = "".join(f"{run},q{topic},0.{topic + 1}\n" for run in "abc" for topic in range(3))
