@@ -166,7 +166,7 @@ def corrected_scores(
     by_people = correct_means(data.given, none, data.weights, target=target, **options)
     both = correct_means(data.given, data.judges, data.weights, target=target, **options)
 
-    names, evidence = [*(f"{judge} alone" for judge in judges), "people alone", "both"], [*alone, by_people, both]
+    names, evidence = [*(f"judge {judge} alone" for judge in judges), "people alone", "both"], [*alone, by_people, both]
     boards = [
         rank_runs(
             (measure,), data.runs, each.means[:, np.newaxis] * measure.sign, np.sign(each.differences[np.newaxis]),

@@ -59,8 +59,8 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
     assert frame.index.tolist()[:2] == ["d", "c"]
     assert frame.loc["a", "judge_rank"] == 2
     summary = found.frames()["summary"].set_index("evidence")
-    assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
-    assert summary.loc["nDCG alone", "reversed"] == 1
+    assert summary.index.tolist() == ["judge nDCG alone", "people alone", "both"]
+    assert summary.loc["judge nDCG alone", "reversed"] == 1
     assert summary.loc["both", ["reversed", "open"]].tolist() == [0, 0]
     assert summary.loc["both", "decided"] == (found.pairs["both"] != 0).sum()
     assert all(table.frame.shape[1] <= 4 for table in found.at("short"))
@@ -136,7 +136,7 @@ def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
 def test_two_judges_with_errors_of_their_own_are_better_than_one():
     other = judge_of(TRUTH + np.random.default_rng(9).normal(0, 0.4, TRUTH.shape), measures=["AP"])
     one, both = correct(), correct(SCORES.add_measures(other))
-    assert both.frames()["summary"]["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
+    assert both.frames()["summary"]["evidence"].tolist() == ["judge nDCG alone", "judge AP alone", "people alone", "both"]
     assert both.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
