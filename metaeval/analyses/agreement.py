@@ -117,7 +117,9 @@ class Agreement(Result):
             sentences.append(f"{format_list(asked, 3)} {several if len(asked) > 1 else one} right?")
         if opposite := names[worse & ~turned].tolist():
             of_runs = parse_statistic(result.name).of in ("runs", "certainty")
-            verb, how = ("order", f"the runs opposite to {reference}") if of_runs else ("agree", "less than chance")
+            verb, how = (
+                ("order", f"most pairs of runs opposite to {reference}") if of_runs else ("agree", "less than chance")
+            )
             sentences.append(f"{format_list(opposite, 3)} {verb}{'s' * (len(opposite) == 1)} {how}.")
         return " ".join(sentences)
 
@@ -178,7 +180,8 @@ class Agreement(Result):
         caption = f"Agreement with {self.reference}."
         whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked, at=("all",))
         paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
-        tables = [Table(pd.DataFrame(shown, index), caption, self.signature, at=("short",)), paper, whole]
+        told = f" {level} are each by itself; clearly better: by paired differences." * ("interval" in shown)
+        tables = [Table(pd.DataFrame(shown, index), caption + told, self.signature, at=("short",)), paper, whole]
         if not np.isnan(self.low).all():
             speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]
             tables.append(Table(pd.DataFrame(ends, index), f"{level} {speaks}.", self.signature, at=("all",)))

@@ -153,10 +153,11 @@ class RunRanks(Result):
             legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
         bold = pd.DataFrame("", index=rows.index, columns=[*shown, "letters"])
         bold["mean"] = np.where(rows["near_first"], "bold", "")
+        unlike = (rows["near_first"] != (rows["low"] == 1)).any()
         return Table(
             pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
-            f"Runs by {measure}. May be: ranks by {self.test} of all pairs at α = {self.alpha:g}; the answer compares with the "
-            "best alone.", self.signature,
+            f"Runs by {measure}. May be, and letters (runs without a common one differ): by {self.test} of all pairs, α = "
+            f"{self.alpha:g}{'; the answer compares with the best alone' * bool(unlike)}.", self.signature,
             marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
             marked=self.explain_best("Bold, may be the best"),
         )  # fmt: skip

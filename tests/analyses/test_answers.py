@@ -116,7 +116,7 @@ AGREEING = {  # columns of measures and people, and what is said
     ),
     "a measure turned round in its run scores alone": (
         lambda given: {**given, "mixed": np.where(np.arange(40) < 12, -10, 1) * given["sharp"]},
-        "sharp agrees best with people … mixed orders the runs opposite to people.",
+        "sharp agrees best with people … mixed orders most pairs of runs opposite to people.",
     ),
     "measures of noise": (
         lambda given: {"one": TWO[..., 0], "two": TWO[..., 1], "people": given["people"]},

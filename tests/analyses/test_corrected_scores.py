@@ -136,7 +136,12 @@ def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
 def test_two_judges_with_errors_of_their_own_are_better_than_one():
     other = judge_of(TRUTH + np.random.default_rng(9).normal(0, 0.4, TRUTH.shape), measures=["AP"])
     one, both = correct(), correct(SCORES.add_measures(other))
-    assert both.frames()["summary"]["evidence"].tolist() == ["judge nDCG alone", "judge AP alone", "people alone", "both"]
+    assert both.frames()["summary"]["evidence"].tolist() == [
+        "judge nDCG alone",
+        "judge AP alone",
+        "people alone",
+        "both",
+    ]
     assert both.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
