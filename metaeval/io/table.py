@@ -380,7 +380,7 @@ def read_table(path: files.PathLike) -> Table:
     try:
         delimiter = find_delimiter(path, text)
         files.check_cells(text.count("\n") + text.count(delimiter), path)
-        top = text.partition("\n")[0]
+        top = text.lstrip("\n").partition("\n")[0]
         style: Any = {"delimiter": delimiter, "strict": True}
         style["skipinitialspace"] = top.count(delimiter) == top.count(f"{delimiter} ")  # run, topic, score
         style["quoting"] = csv.QUOTE_NONE if delimiter == "\t" and _quotes_words(text) else csv.QUOTE_MINIMAL
