@@ -296,10 +296,10 @@ def judge_similarity(facts: Facts) -> Finding | None:
         against = f"{mean} {far.tau:.2f}{bracket_ends(far.tau_low, far.tau_high)}"
         if facts.ranks_alike:
             sentence, numbers = f"{sentence}, but opposite to {far.name}", f"{numbers}; {against}"
-        elif len(rest) > 1:
+        elif not contrary:
             sentence, numbers = f"{sentence}; {nearest[0].lower()}{nearest[1:]}", f"{against}; {numbers}"
         else:
-            numbers = against
+            numbers = f"{against}{'; τ with every other measure is below 0' * (len(rest) > 1)}"
     if opposite or contrary:
         numbers += facts.say_assumed(str(far.name))
     like = "another measure" if unlike and not opposite else title
