@@ -77,12 +77,10 @@ class Coverage(MeasureRows):
             frame[f"clearly below {rivals['measure'].iloc[0]}"] = ["yes" * (name in below) for name in frame.index]
         words = pd.DataFrame("", index=frame.index, columns=frame.columns)
         words.loc[frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE, "coverage"] = "bold"
-        caption = f"Coverage with respect to {', '.join(map(str, self.reference))}{interval}."
-        legend = (
-            "Coverage: Spearman's ρ, over pairs of runs, of the difference in means with the share of topics on which one is "
-            "as good or better by all reference measures, less that on which the other is. A single reference measure need not "
-            f"reach 1. {self.no_interval}"
-        ).strip()
+        title = f"Coverage of {', '.join(map(str, self.reference))}{interval}"
+        caption = f"{title}: over pairs of runs, ρ of the difference in means with how often all references agree."
+        often = "How often: the share of topics on which one run is as good or better by all references, less that of the other"
+        legend = f"{often}. ρ: Spearman's. One reference need not reach 1. {self.no_interval}".strip()
         bold = "Bold: the best."
         return [Table(frame, caption, self.signature, marks=lambda _: words, legend=legend, marked=bold, joined=True)]
 

@@ -14,7 +14,7 @@ from metaeval.analyses.result import MeasurePairs, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.cells import NOTHING
+from metaeval.show.cells import NOTHING, bracket_ends
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.table import MANY, Table, sum_up_matrix
@@ -63,11 +63,12 @@ class RankingSimilarity(MeasurePairs):
         if not len(pairs):
             return "No two measures can be compared."
         if len(self.pairs) == 1:
-            only = pairs.iloc[0]
-            return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}."
+            only, ends = pairs.iloc[0], bracket_ends(pairs["low"].iloc[0], pairs["high"].iloc[0])
+            return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}{ends}."
+        rows = [pairs.iloc[pairs["tau"].argmax()], pairs.iloc[pairs["tau"].argmin()]]
         most, least = (
-            f"{pairs.iloc[place].measure_1} and {pairs.iloc[place].measure_2}{how} ({self.heading} {pairs.iloc[place].tau:.2f})"
-            for place, how in ((pairs["tau"].argmax(), " rank runs most alike"), (pairs["tau"].argmin(), " least"))
+            f"{row.measure_1} and {row.measure_2}{how} ({self.heading} {row.tau:.2f}{bracket_ends(row.low, row.high)})"
+            for row, how in zip(rows, (" rank runs most alike", " least"), strict=True)
         )
         return f"{most}, {least}."
 

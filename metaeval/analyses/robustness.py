@@ -55,7 +55,7 @@ class Robustness(MeasureRows):
     def tables(self) -> list[Table]:
         """Return how well rankings agree; on the first screen the measure whose rankings are most alike comes first."""
         frame = self.rows.set_index("measure")[["mean", "sd", "pairs", "undefined"]]
-        caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {len(self.units)} {self.over}."
+        caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {len(self.units)} {self.over}, untested."
         legend = f"Undefined: pairs that are left out, since on one of both {self.over} all runs have the same score."
         whole = Table(frame, caption, self.signature, legend=legend, at=("paper",))
         by_mean = frame.sort_values("mean", ascending=False, kind="stable")

@@ -108,7 +108,7 @@ class SplitHalfConsistency(Result):
         """
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits of these topics)."
         letters = "Measures without a common letter differ significantly over these splits of these topics."
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
         legend = f"{letters} {residual}" if len(frame) > 1 else ""

@@ -90,13 +90,13 @@ class VarianceComponents(Result):
         twice = [*known.filter(like="twice")] if len(self.numbers) > 2 else []
         now = ", ".join(format_count(round(number), facet) for facet, number in self.numbers.items() if facet != "run")
         legend = (
-            "Eρ²: share of the variance of runs' means that is between runs; that of topics moves all runs alike, and does not "
-            "count. Φ: the same, where the level of scores counts too. Detectable: the difference of two runs that a paired "
-            f"t-test over {'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g} finds with probability "
-            f"{1 - self.beta:g}. Expected τ: between two rankings on as many new topics; metaeval sample-size, from "
-            "random halves of its own, differs a little."
+            "The variance of topics moves all runs alike, and does not count in Eρ². Detectable: by a paired t-test over "
+            f"{'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g}, with probability {1 - self.beta:g}. "
+            "Expected τ: metaeval sample-size, from random halves of its own, differs a little."
         )
-        caption = f"Reliability of runs' means over {now}."
+        means = "Eρ²: share of their variance that is between runs; Φ: the same if the level of scores counts too"
+        what = "detectable: the difference of two runs; expected τ: of rankings on as many new topics"
+        caption = f"Reliability of runs' means over {now}. {means}; {what}."
         tables = [brief, replace(whole, at=("all",))] if many else [whole]
         shown = known[["Eρ²", "interval", "Φ", "detectable", "expected τ", *twice]]
         tables.append(Table(shown, caption, self.signature, legend=legend))

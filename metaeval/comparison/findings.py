@@ -352,7 +352,7 @@ def judge_power(facts: Facts) -> Finding | None:
     if word == "more" and not ("decided" in facts.frame and grade_differences(facts) in (TOLD, CONTRADICTED)):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
-    numbers = f"it finds {counted:,} of {pairs:,} pairs of runs different{beside}"
+    numbers = f"{facts.measure} finds {counted:,} of {pairs:,} pairs of runs different{beside}"
     return Finding("power", sentence, numbers, f"{facts.measure} {claim}.", outcome)
 
 
@@ -466,7 +466,7 @@ def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
     tests = [list_results(each.studies, "power")[0].test for each in (facts, second)]
     counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
     sentence = f"Finds {word} differences than {whom} by {tests[0]}, but {other} than {others} by {tests[1]}"
-    numbers = f"it finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
+    numbers = f"{facts.measure} finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
     return replace(finding, sentence=sentence, numbers=numbers)
 
 

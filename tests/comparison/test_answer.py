@@ -75,7 +75,7 @@ def test_nothing_that_may_be_wrong_is_praised():
     said = find_answer(result).to_text()
     assert "stable" not in said
     assert (
-        "Finds more differences than RR and P by bootstrap-t; whether they are right, these data do not show (it finds 52 of "
+        "Finds more differences than RR and P by bootstrap-t; whether they are right, these data do not show (mine finds 52 of "
         in said
     )
     panels = list_panels(result, "mine", order_measures(result, "mine"))
@@ -106,7 +106,7 @@ def test_with_a_reference_agreement_leads():
         "(0 of the 59 that both find; 0–20 % with other runs and topics)",
         "Nearest are AP and P; whether the rankings of runs are alike cannot be told "
         "(τ 0.93 [0.69, 0.99], on both sides of 0.8)",
-        "Finds more differences than P and RR by bootstrap-t (it finds 62 of 91 pairs of runs different)",
+        "Finds more differences than P and RR by bootstrap-t (mine finds 62 of 91 pairs of runs different)",
         "Its ranking is more stable than that of others on balance between random subsets of these topics "
         "(mean τ of all splits 0.86; others 0.44 to 0.78)",
     )

@@ -29,7 +29,7 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
     count = result.collections[0].power.significant.sum(axis=1)[0]
     assert found["power"].phrase == (
         "Finds more differences than RR and AP by bootstrap-t; whether they are right, these data do not show "
-        f"(it finds {count} of 66 pairs of runs different)"
+        f"(mine finds {count} of 66 pairs of runs different)"
     )
     assert found["consistency"].sentence.startswith("Its ranking is more stable than that of RR and AP between random")
     assert found["contradictions"].phrase == "Contradicts no other measure"
@@ -43,7 +43,7 @@ def test_the_best_and_the_worst_measure_are_said_to_be_so():
 def test_some_measures_are_named_and_equal_numbers_are_said_once():
     _, found = judge({"mine": 0.9, "A": 0.2, "B": 0.2, "C": 0.3, "D": 0.3, "E": 0.9, "F": 3.0}, n_topics=60)
     assert found["power"].phrase == (
-        "Finds fewer differences than D, A, B and C by bootstrap-t (it finds 22 of 66 pairs of runs different; more than F)"
+        "Finds fewer differences than D, A, B and C by bootstrap-t (mine finds 22 of 66 pairs of runs different; more than F)"
     )
     _, found = judge({"mine": 0.3, "AP": 0.3})
     assert found["consistency"].numbers.count(" to ") == 0
@@ -65,7 +65,7 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
     (found,) = (one for one in find_verdicts(denied, "mine") if one.key == "power")
     assert found.phrase == (
         "Finds fewer differences than RR and AP by bootstrap-t, but more than RR and AP by randomised-tukey-hsd "
-        f"(it finds {counts[0]} and {counts[1]} of 66 pairs of runs different)"
+        f"(mine finds {counts[0]} and {counts[1]} of 66 pairs of runs different)"
     )
     assert found.phrase in denied.verdict()
     assert "tukey" not in agreed["power"].phrase
