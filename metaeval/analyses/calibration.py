@@ -64,7 +64,8 @@ class TestCalibration(MeasureRows):
         holding, failing = by_test[~by_test["errs"]], by_test[by_test["errs"]]
         kind = f"false alarms in studies with {self.n_topics} topics simulated from these scores"
         numbers = (100 * by_test[["error", "low", "high"]]).itertuples()
-        shares = {test: f"{error:.0f} % [{low:.0f}, {high:.0f}]" for test, error, low, high in numbers}
+        most = "up to " * (len(self.measures) > 1)
+        shares = {test: f"{most}{error:.0f} % [{low:.0f}, {high:.0f}]" for test, error, low, high in numbers}
         names = format_list([f"{test} ({shares[test]})" for test in failing.index])
         if holding.empty:
             return f"Every test raises too many {kind}: {names}."
@@ -87,7 +88,10 @@ class TestCalibration(MeasureRows):
             f"found ({sizes}). Not simulated: near-copies that differ on a few topics, and failures that these topics do not "
             "show."
         )
-        caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
+        kind = f"in {self.n_studies} studies simulated from these scores"
+        caption = (
+            f"Errors (some false difference) and power (true differences found) of tests of all pairs of runs, {kind}."
+        )
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
 
     def charts(self) -> Sequence[IntervalChart]:

@@ -104,18 +104,15 @@ class SplitHalfConsistency(Result):
     def tables(self) -> list[Table]:
         """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
 
-        Which differences are significant holds for these topics only, and needs the legend: the first screen leaves it out.
+        Which differences are significant holds for these topics only.
         """
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits of these topics)."
-        letters = "Measures without a common letter differ significantly over these splits of these topics."
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
+        letters = " Measures without a common letter differ significantly over these splits of these topics."
+        caption += letters * (len(frame) > 1)
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
-        legend = f"{letters} {residual}" if len(frame) > 1 else ""
-        return [
-            Table(frame[["mean τ"]], caption, self.signature, at=("short",)),
-            Table(frame, caption, self.signature, legend=legend, at=("paper", "all")),
-        ]
+        return [Table(frame, caption, self.signature, legend=residual * (len(frame) > 1))]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""

@@ -50,7 +50,9 @@ class Signature:
         '34 runs × 50 topics, B 500, seed 0'
         """
         first, *others = (re.sub(r"^.*@\w+ ", "", data) for data in self.data) if self.data else [self.analysis]
-        stated = [f"{name} {value}" for name, value in self.settings if name in ("test", "B", "trials", "bootstrap", "seed")]
+        stated = [
+            f"{name} {value}" for name, value in self.settings if name in ("test", "B", "trials", "bootstrap", "seed")
+        ]
         more = [f"and {format_count(len(others), 'more collection')}"] if others else []
         return visible(", ".join([first, *more, *stated]))
 
