@@ -69,10 +69,10 @@ class QrelsComparison(Result):
             return f"No judge is shown to rank runs like {people} better than chance ({most})."
         alike = "like" if best["tau"] >= (1 + best["chance"]) / 2 else "unlike"
         how = "most like" if len(self.sets) > 2 else alike
-        interval = bracket_ends(best["low"], best["high"])
-        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f}{interval})"
+        ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f}{bracket_ends(best['low'], best['high'])})"
         decided = format_count(int(best[["kept", "reversed", "lost"]].sum()), "conclusion")
-        return f"{ranks}; of {decided} it reverses {best['reversed']} and loses {best['lost']}, and finds {best['new']} new."
+        flips = f"it reverses {best['reversed']}, loses {best['lost']}, and finds {best['new']} new"
+        return f"{ranks}; of {decided} {flips}; {best['clear'] or 'none'} of these clearly differ from {people}'s."
 
     def tables(self) -> list[Table]:
         """Return rank correlations and flips, then all that is known of judges."""
@@ -81,7 +81,7 @@ class QrelsComparison(Result):
         for name in COUNTS:
             counts = zip(rows[name], written.pop(f"{name}_error"), strict=True)
             written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
-        shown = written[["τ_b", "reversed", "lost", "new"]]
+        shown = written[["τ_b", "reversed", "lost", "new", "clear"]]
         if rows["low"].notna().any():
             shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
         decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
@@ -89,7 +89,7 @@ class QrelsComparison(Result):
         moved = "; ±: with other random trials" * any("±" in cell for cell in cells)
         caption = (
             f"{self.measure}: by {people} {decided:,} of {comb(self.n_runs, 2):,} pairs of runs differ significantly; what "
-            f"judges reverse or lose of them, and find besides (new){moved}."
+            f"judges reverse, lose, and find besides (new); clear: of these, significantly unlike {people}'s{moved}."
         )
         legend = (
             f"τ_b: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "

@@ -102,7 +102,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         units = tuple(each.collection or f"collection {number}" for number, each in enumerate(given, start=1))
         warn_of_same_data(units, [part.values for part in parts])
         values = np.stack([part.values.mean(axis=1) for part in parts], axis=1)
-    chosen = parts[0].scores
+    chosen, used = parts[0].scores, [part.scores for part in parts] if distinct_runs else given
     scaled, rows = parts[0].restore(scale_scores(values), "measure"), []
     for m, measure in enumerate(chosen.measures):
         rhos = spearman_matrix(scaled[..., m])
@@ -112,7 +112,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     return Robustness(
         measures=chosen.measures, units=units, runs=chosen.runs, over=over,
         rows=pd.DataFrame(rows, columns=["measure", "mean", "sd", "q1", "median", "q3", "pairs", "undefined"]),
-        signature=sign("robustness", given, over=over, **parts[0].diagnostics.settings),
+        signature=sign("robustness", used, over=over, **parts[0].diagnostics.settings),
         diagnostics=tuple(part.diagnostics for part in parts),
     )  # fmt: skip
 

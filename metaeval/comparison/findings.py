@@ -629,7 +629,7 @@ def _say_too_few(comparison: ComparisonResults) -> str:
 def list_warnings(comparison: ComparisonResults) -> list[str]:
     """Return what to know before relying on the answer, a short sentence each, what matters most first."""
     assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
-    lower = format_option("lower_is_better")
+    lower = format_option("lower_is_better", "NAME")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
     warnings += [
         f"{note[0].upper()}{note[1:]}." for note in comparison.notes if "is not decorated" in note or "left out" in note

@@ -47,7 +47,7 @@ class Signature:
         """The size of the data, and the settings that a reader changes: one line of a terminal.
 
         >>> Signature("power", ("web@ab12 34 runs × 50 topics",), (("test", "max-t"), ("B", "500"), ("seed", "0"))).short
-        '34 runs × 50 topics, B 500, seed 0'
+        '34 runs × 50 topics, test max-t, B 500, seed 0'
         """
         first, *others = (re.sub(r"^.*@\w+ ", "", data) for data in self.data) if self.data else [self.analysis]
         stated = [

@@ -137,7 +137,8 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     assert result.flips.query("flip == 'reversed'")["clear"].all()
     said = f"turned ranks runs unlike people (τ_b {row.tau:.2f} [{row.low:.2f}, {row.high:.2f}]); of "
     assert result.answer().startswith(said)
-    assert result.answer().endswith(f" it reverses {row.reversed} and loses {row.lost}, and finds {row.new} new.")
+    flips = f" it reverses {row.reversed}, loses {row.lost}, and finds {row.new} new; {row.clear or 'none'} of these clearly"
+    assert result.answer().endswith(f"{flips} differ from people's.")
 
 
 def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
@@ -157,7 +158,9 @@ def test_the_same_judgements_change_nothing():
     (row,) = result.to_frame().itertuples()
     assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
     assert result.flips.empty
-    assert result.answer().endswith(f"of {row.kept} conclusions it reverses 0 and loses 0, and finds 0 new.")
+    assert result.answer().endswith(
+        f"of {row.kept} conclusions it reverses 0, loses 0, and finds 0 new; none of these clearly differ from people's."
+    )
     assert result.remarks[0] == "copy gives every document the grade of people: was it copied?"
 
 
