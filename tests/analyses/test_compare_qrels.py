@@ -229,13 +229,11 @@ def test_documents_are_ranked_as_trec_eval_ranks_them():
             assert evaluator.evaluate({"q": scored})["q"][f"P_{depth}"] == 1
 
 
+NAN = {"r05": {q: {"d00": np.nan} for q in TOPICS}}
 REFUSED = [
     (lambda _: judge(half={q: {"d00": 0.5} for q in TOPICS}), "half: topic q0, item d00: the grade 0.5 is no whole"),
     (lambda _: judge(), "at least two sets of judgements are needed to compare anything, not 1"),
-    (
-        lambda _: me.JudgedRuns(draw()[0], {**draw()[1], "r05": {q: {"d00": np.nan} for q in TOPICS}}),
-        "run r05, item d00: the score is nan",
-    ),
+    (lambda _: me.JudgedRuns(draw()[0], {**draw()[1], **NAN}), "run r05, item d00: the score is nan"),
     (lambda given: me.compare_qrels(given, family=dict.fromkeys(given.runs, "near")), "every run is of the model near"),
     (lambda given: me.compare_qrels(given, family={"r05": "nea"}), "no judge is of the model 'nea'"),
 ]

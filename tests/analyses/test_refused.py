@@ -91,10 +91,7 @@ CALLS = [
     (lambda: me.significance_contradictions(ONE), "two measures or more"),
     (lambda: me.run_ranks(POWER, test="max-t"), "^test: nothing is tested again"),
     (lambda: me.significance_overlap(POWER, alpha=0.1), "^alpha: nothing is tested again"),
-    (
-        lambda: me.split_half_consistency(label(np.ones((3, 8, 2))), tau="tau_b", n_trials=10),
-        "τ_b is not defined where all",
-    ),
+    (lambda: me.split_half_consistency(EQUAL, tau="tau_b", n_trials=10), "τ_b is not defined where all"),
     (lambda: agree([SCORES, replace(SCORES.sel(measures=NAMES[:2]), collection="b")]), "not all have RNOD"),
     (lambda: agree([SCORES, SCORES], reference=[ONE, SCORES.sel(measures="RNOD")]), "different measures: NMD, RNOD"),
     (lambda: me.board_ranks(ONE_RUN, gaps="present"), "task2 has scores of r00 only"),
@@ -103,10 +100,7 @@ CALLS = [
     (lambda: me.board_ranks([*TASKS, TASKS[0]]), "task0 is there twice"),
     (lambda: me.board_ranks([]), "at least one task"),
     (lambda: me.board_ranks(TASKS[0].sel(topics=["0"])), "task0 has one topic"),
-    (
-        lambda: me.board_ranks([TASKS[0], replace(SCORES.sel(measures="RNOD"), collection="b")]),
-        "which have no mean: use aggregate=win-rate",
-    ),
+    (lambda: me.board_ranks([TASKS[0], SCORES.sel(measures="RNOD")]), "which have no mean: use aggregate=win-rate"),
 ]
 REFUSED = [*OPTIONS, *((lambda _, call=call: call(), {}, message) for call, message in CALLS)]
 
