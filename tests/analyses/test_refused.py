@@ -29,6 +29,7 @@ def pool(*alphas):
     return me.pooled_discriminative_power(powers)
 
 
+LACKING = {"reference": ["NMD", "kappa"]}
 OPTIONS = [
     (me.ranking_similarity, {"seed": None}, "seed is None"),
     (me.discriminative_power, {"n_permutations": 10.5}, "n_permutations is 10.5"),
@@ -44,11 +45,7 @@ OPTIONS = [
     (me.calibrate_tests, {"difference": -1.0}, "above 0"),
     (me.calibrate_tests, {"alpha": 0.0}, "between 0 and 1"),
     (me.coverage, {"reference": []}, "at least one reference measure"),
-    (
-        me.coverage,
-        {"reference": ["NMD", "kappa"]},
-        "reference measure kappa is not among the scores, which hold Accuracy",
-    ),
+    (me.coverage, LACKING, "reference measure kappa is not among the scores, which hold Accuracy"),
     (me.coverage, {"reference": ["NMD,kappa"]}, "give each name a reference of its own, or score the runs with it too"),
     (agree, {"reference": "nobody"}, "there is no measure 'nobody'"),
     (agree, {"statistics": ["tau"]}, "there is no statistic 'tau'"),
