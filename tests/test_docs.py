@@ -120,13 +120,6 @@ def parse_command(words):
     commands[name].make_context(name, rest)
 
 
-def parse_experiments(words):
-    app = typer.Typer()
-    app.command()(run_experiments)
-    context = typer.main.get_command(app).make_context("experiments", list(words))
-    assert set(context.params["names"] or []) <= set(PAPERS)
-
-
 COMMANDS = [
     pytest.param(command, id=f"{page.name}: {command}")
     for page in PAGES for one in blocks(page) for command in one.commands
@@ -141,7 +134,10 @@ def test_every_command_on_a_page_is_one_with_such_options(command):
     if words[0] == "metaeval":
         parse_command(words[1:])
     elif words[:3] == ["python", "-m", "experiments"]:
-        parse_experiments(words[3:])
+        app = typer.Typer()
+        app.command()(run_experiments)
+        context = typer.main.get_command(app).make_context("experiments", words[3:])
+        assert set(context.params["names"] or []) <= set(PAPERS)
     else:
         assert words[0] in ("pip", "dask")
 

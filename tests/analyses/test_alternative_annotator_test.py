@@ -258,9 +258,8 @@ def test_topics_are_named_by_a_column_or_by_the_beginning_of_the_item():
 
 def test_people_agree_with_each_other_as_counted_by_hand():
     """Two of three people share each label; the judge repeats the odd one."""
-    found = alternative_annotator_test(
-        annotate(np.tile([[0], [0], [1]], 40), np.ones((1, 40), dtype=int), 2), agreement="accuracy", n_bootstrap=0
-    )
+    given = annotate(np.tile([[0], [0], [1]], 40), np.ones((1, 40), dtype=int), 2)
+    found = alternative_annotator_test(given, agreement="accuracy", n_bootstrap=0)
     # Of the others, a and b find one of two with their label, c none; the judge none, but c beside a's and b's items.
     assert found.people_agree == found.rows["agrees"][0] == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert found.rows["omega"][0] >= 0.5  # it wins against two of three people, and always gives one label
@@ -297,8 +296,7 @@ PUBLISHED = {  # ω and ρ as the authors' notebook prints them, gpt-4o
 def test_published_rates_come_out(name):
     agreement, epsilon, classes, omega, rho = PUBLISHED[name]
     files = (DATA / name / f"{who}_annotations.json" for who in ("human", "llm"))
-    found = alternative_annotator_test(
-        read_annotations(*files, classes=classes), agreement=agreement, epsilon=epsilon, n_bootstrap=0
-    )
+    given = read_annotations(*files, classes=classes)
+    found = alternative_annotator_test(given, agreement=agreement, epsilon=epsilon, n_bootstrap=0)
     row = list_judges(found).loc["gpt-4o"]
     assert (round(row["omega"], 2), round(row["rho"], 2)) == (omega, rho)

@@ -166,13 +166,9 @@ def test_the_same_judgements_change_nothing():
 
 def test_a_note_on_runs_says_by_whose_labels_they_are_scored():
     judgements, runs = draw()
-    result = me.compare_qrels(
-        me.JudgedRuns(judgements, {**runs, "copy": runs["r00"]}, collection="people"), n_permutations=100
-    )
-    assert any(
-        note.startswith("scores by people, near and noise: 2 of 13 runs have the same scores")
-        for note in result.notes()
-    )
+    with_copy = me.JudgedRuns(judgements, {**runs, "copy": runs["r00"]}, collection="people")
+    notes = me.compare_qrels(with_copy, n_permutations=100).notes()
+    assert any(note.startswith("scores by people, near and noise: 2 of 13 runs have the same scores") for note in notes)
 
 
 def test_neither_the_order_of_anything_nor_threads_move_a_number(judged, found):
@@ -191,11 +187,10 @@ def test_documents_without_a_grade_are_counted():
     people = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "c": 1}}
     judge = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "x": 0}}
     runs = {"one": {"q1": {"x": 3, "a": 2, "b": 1}, "q2": {"a": 2, "x": 1}}, "two": {q: {"a": 1} for q in people}}
-    result = me.compare_qrels(
-        me.JudgedRuns({"people": people, "judge": judge}, runs), measure="RR@2", n_permutations=20
-    )
+    few = me.JudgedRuns({"people": people, "judge": judge}, runs)
+    notes = me.compare_qrels(few, measure="RR@2", n_permutations=20).notes()
     # Of the documents of the first run at most two deep, people do not judge x: q1's first, and q2's second.
-    assert any(note.startswith("people leaves 25.0 % of the documents that RR@2 looks at") for note in result.notes())
+    assert any(note.startswith("people leaves 25.0 % of the documents that RR@2 looks at") for note in notes)
 
 
 def score_favours(people, *judges):
@@ -237,13 +232,11 @@ def test_documents_are_ranked_as_trec_eval_ranks_them():
             assert evaluator.evaluate({"q": scored})["q"][f"P_{depth}"] == 1
 
 
+NAN = {"r05": {q: {"d00": np.nan} for q in TOPICS}}
 REFUSED = [
     (lambda _: judge(half={q: {"d00": 0.5} for q in TOPICS}), "half: topic q0, item d00: the grade 0.5 is no whole"),
     (lambda _: judge(), "at least two sets of judgements are needed to compare anything, not 1"),
-    (
-        lambda _: me.JudgedRuns(draw()[0], {**draw()[1], "r05": {q: {"d00": np.nan} for q in TOPICS}}),
-        "run r05, item d00: the score is nan",
-    ),
+    (lambda _: me.JudgedRuns(draw()[0], {**draw()[1], **NAN}), "run r05, item d00: the score is nan"),
     (lambda given: me.compare_qrels(given, family=dict.fromkeys(given.runs, "near")), "every run is of the model near"),
     (lambda given: me.compare_qrels(given, family={"r05": "nea"}), "no judge is of the model 'nea'"),
 ]

@@ -73,20 +73,17 @@ def test_a_favoured_run_falls_behind_and_judge_people_and_both_stand_side_by_sid
     assert 0 < low < worth < high < 1
 
 
-@pytest.mark.parametrize(
-    ("flips", "judge", "said"),
-    [
-        (["", "", "new", "new"], 1, "people change none of the judge's 4 conclusions, and add 2."),
-        (
-            ["reversed", "lost", "new", ""],
-            1,
-            "people reverse 1 and leave open 1 of the judge's 4 conclusions, and add 1.",
-        ),
-        (["lost", "", "", ""], 1, "people leave open 1 of the judge's 4 conclusions."),
-        ([""] * 4, 0, "the judge alone decides nothing."),
-    ],
-)
-def test_people_are_said_to_change_no_conclusion_only_beside_the_number_that_they_add(found, flips, judge, said):
+CHANGED = {  # what is said, and of which flips and conclusions of the judge
+    "people change none of the judge's 4 conclusions, and add 2.": (["", "", "new", "new"], 1),
+    "people reverse 1 and leave open 1 of the judge's 4 conclusions, and add 1.": (["reversed", "lost", "new", ""], 1),
+    "people leave open 1 of the judge's 4 conclusions.": (["lost", "", "", ""], 1),
+    "the judge alone decides nothing.": ([""] * 4, 0),
+}
+
+
+@pytest.mark.parametrize("said", CHANGED)
+def test_people_are_said_to_change_no_conclusion_only_beside_the_number_that_they_add(found, said):
+    flips, judge = CHANGED[said]
     pairs = found.pairs[:4].assign(flips=flips, judge=judge)
     assert replace(found, pairs=pairs).tables()[1].caption.endswith(f": {said}")
 
@@ -136,12 +133,8 @@ def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
 def test_two_judges_with_errors_of_their_own_are_better_than_one():
     other = judge_of(TRUTH + np.random.default_rng(9).normal(0, 0.4, TRUTH.shape), measures=["AP"])
     one, both = correct(), correct(SCORES.add_measures(other))
-    assert both.frames()["summary"]["evidence"].tolist() == [
-        "judge nDCG alone",
-        "judge AP alone",
-        "people alone",
-        "both",
-    ]
+    evidence = both.frames()["summary"]["evidence"].tolist()
+    assert evidence == ["judge nDCG alone", "judge AP alone", "people alone", "both"]
     assert both.both.residual.mean() < 0.8 * one.both.residual.mean()
 
 
@@ -160,10 +153,6 @@ def label_unlikely(truth):
     return pd.DataFrame(rows, columns=["run", "topic", "nDCG", "probability"])
 
 
-def times(scores, factor):
-    return relabel(scores, factor * scores.values)
-
-
 FAR = r"nDCG: scores reach .*: rescale them"
 REFUSED = [
     (SCORES, tidy(PEOPLE, topic="x"), {}, "no topic has both a judge's score and a label of people"),
@@ -176,8 +165,8 @@ REFUSED = [
     (SCORES, PEOPLE, {"target": "runs"}, "there is no target 'runs'"),
     (SCORES, PEOPLE, {"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
     (SCORES, PEOPLE, {"n_trials": 10}, "n_trials is 10"),
-    *((times(SCORES, k), PEOPLE, {}, FAR) for k in (1e200, 1e-200)),
-    *((SCORES, times(PEOPLE, k), {}, FAR) for k in (1e200, 1e-200)),
+    *((relabel(SCORES, k * SCORES.values), PEOPLE, {}, FAR) for k in (1e200, 1e-200)),
+    *((SCORES, relabel(PEOPLE, k * PEOPLE.values), {}, FAR) for k in (1e200, 1e-200)),
     (judge_of(SCORES.values, clusters=[topic[:3] for topic in TOPICS]), PEOPLE, {},
      "takes topics one by one and would ignore their clusters"),
     (SCORES, label_unlikely(TRUTH), {}, "worth 1.0 equal ones, and intervals need 5"),

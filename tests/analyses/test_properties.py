@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -26,13 +27,12 @@ def test_every_confusion_matrix_is_tried_once(n_items, n_classes):
     assert (matrices.sum(axis=(1, 2)) == n_items).all()
 
 
-def count(gold, predicted):
-    counts = np.zeros((3, 3), dtype=np.int64)
-    np.add.at(counts, (list(gold), list(predicted)), 1)
-    return counts.tobytes()
-
-
 def test_the_steps_are_those_of_a_loop_over_items():
+    def count(gold, predicted):
+        counts = np.zeros((3, 3), dtype=np.int64)
+        np.add.at(counts, (list(gold), list(predicted)), 1)
+        return counts.tobytes()
+
     expected = set()
     for labels in itertools.product(range(3), repeat=4):
         gold, run = labels[:2], list(labels[2:])
@@ -224,17 +224,12 @@ def test_marks_of_both_kinds_stand_in_one_table_and_what_is_of_the_other_kind_is
     assert {row["holds"] for row in found.to_dict()["rows"] if row["measure"] == "AP"} == {None}
 
 
-def test_a_property_that_is_not_there_is_named():
+def test_every_property_says_what_it_is_in_one_sentence_and_one_that_is_not_there_is_named():
+    assert all(re.fullmatch(r"((?!\. ).)*\.", one.description) for one in cases.find_properties())
     with pytest.raises(metaeval.MetaevalError, match="there is no property 'order': choose among ordinal, "):
         metaeval.properties("NMD", only=["order"])
     with pytest.raises(metaeval.MetaevalError, match="none of these properties is one of quantification measures"):
         metaeval.properties("NMD", only=[known.IMBALANCE])
-
-
-def test_every_property_says_what_it_is_in_one_sentence():
-    for one in cases.find_properties():
-        assert one.description.endswith(".")
-        assert one.description.count(". ") == 0
 
 
 def test_many_random_cases_are_made_a_few_at_a_time():

@@ -127,11 +127,8 @@ def test_livebench_is_ranked_as_by_pandas(livebench, gaps, n_runs):
     table = table.dropna() if gaps == "complete" else table
     assert len(table) == n_runs
     means = table.T.groupby("task").mean().T.round(9)
-    beaten = means.rank() - 1
-    for aggregate, expected in {
-        "win-rate": (beaten / (means.count() - 1)).mean(axis=1),
-        "borda": beaten.sum(axis=1),
-    }.items():
+    beaten, others = means.rank() - 1, means.count() - 1
+    for aggregate, expected in (("win-rate", (beaten / others).mean(axis=1)), ("borda", beaten.sum(axis=1))):
         found = rank(tasks, aggregate=aggregate, gaps=gaps, n_bootstrap=100).set_index("run").loc[table.index]
         np.testing.assert_allclose(found["mean"], expected, atol=1e-9)
         assert found["rank"].tolist() == expected.round(9).rank(ascending=False, method="min").tolist()
@@ -180,11 +177,9 @@ def test_clusters_of_equal_sizes_are_drawn_as_topics_with_their_means_are(aggreg
     for task in tasks:
         noise = rng.normal(size=(*task.values.shape[:2], 3))
         values = (task.values + noise - noise.mean(axis=2, keepdims=True)).reshape(len(task.runs), -1)
-        labels = {
-            "topics": [f"{topic}-{k}" for topic in task.topics for k in "abc"],
-            "clusters": np.repeat(task.topics, 3),
-        }
-        clustered.append(label(values, task.measures, task.collection, runs=task.runs, **labels))
+        topics, clusters = [f"{topic}-{k}" for topic in task.topics for k in "abc"], np.repeat(task.topics, 3)
+        labels = {"runs": task.runs, "topics": topics, "clusters": clusters}
+        clustered.append(label(values, task.measures, task.collection, **labels))
     alone, clustered = (me.board_ranks(each, aggregate=aggregate) for each in (tasks, clustered))
     columns = ["run", "rank", "low", "high", "letters", "near_first"]
     pd.testing.assert_frame_equal(alone.to_frame()[columns], clustered.to_frame()[columns])
@@ -207,14 +202,11 @@ def test_a_run_with_one_topic_of_a_task_is_separated_from_none(aggregate):
     assert found.differ.sum() >= whole.differ[0, 1:, 1:].sum() / 2  # the others are compared as before
 
 
-def test_the_sentence_says_what_was_resampled_and_every_run_is_drawn():
+def test_the_sentence_says_what_was_resampled_and_counted_and_every_run_is_drawn():
     found = me.board_ranks(make_tasks(sizes=(12,) * 6))
     assert "topics resampled within tasks" in found.sentence == found.to_dict()["settings"]["sentence"]
     (axes,) = found.plot().axes
     assert [text.get_text() for text in axes.get_yticklabels()][::-1] == found.to_frame()["run"].tolist()
-
-
-def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
     unlike = [*make_tasks()[:2], *make_tasks(measure="BLEU")[2:]]
     found = me.board_ranks(unlike, aggregate="win-rate")
     assert found.sentence.startswith("Of 6 runs ranked by mean win rate (several measures; 3 tasks, ")
@@ -281,9 +273,6 @@ def test_no_rank_set_denies_the_sentence_and_letters_show_its_claims(shape):
         values = SHAPES[shape](rng, (n_runs, n_topics)) + rng.choice([0, 0.3]) * np.arange(n_runs)[:, None]
         scores = label(values, ["x"], higher_is_better=True)
         power = me.discriminative_power(scores, test="max-t", n_permutations=200, n_bootstrap=0)
-        for ranks in (
-            me.run_ranks(scores, n_permutations=200),
-            me.run_ranks(power),
-            me.board_ranks(scores, n_bootstrap=200),
-        ):
-            check_claims(ranks)
+        check_claims(me.run_ranks(scores, n_permutations=200))
+        check_claims(me.run_ranks(power))
+        check_claims(me.board_ranks(scores, n_bootstrap=200))

@@ -36,11 +36,10 @@ def held(scores):
     return study(scores, questions=["reference", "second_reference"])
 
 
-def study(scores, questions=("reference",), others=("good", "bad", "blind")):
+def study(scores, questions=("reference",)):
     """What is studied of measures beside people."""
-    return study_collection(
-        scores.sel(measures=list(others)), reference=scores.sel(measures="people"), questions=list(questions), **QUICK
-    )
+    people, others = scores.sel(measures="people"), scores.sel(measures=["good", "bad", "blind"])
+    return study_collection(others, reference=people, questions=list(questions), **QUICK)
 
 
 def test_counts_are_those_of_a_plain_loop(power, held):
@@ -123,11 +122,8 @@ def test_without_a_reference_the_study_says_what_power_does_not(scores):
 
 
 def test_what_was_tested_otherwise_is_refused(scores, power):
-    people = scores.sel(measures="people")
-    for other, message in (
-        (scores, "one measure; there are 4"),
-        (people, "people was not tested as the measures were"),
-    ):
+    people, said = scores.sel(measures="people"), "people was not tested as the measures were"
+    for other, message in ((scores, "one measure; there are 4"), (people, said)):
         with pytest.raises(MetaevalError, match=message):
             reference_pairs(power, me.discriminative_power(other, alpha=0.01, **QUICK))
 

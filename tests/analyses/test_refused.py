@@ -29,6 +29,7 @@ def pool(*alphas):
     return me.pooled_discriminative_power(powers)
 
 
+LACKING = {"reference": ["NMD", "kappa"]}
 OPTIONS = [
     (me.ranking_similarity, {"seed": None}, "seed is None"),
     (me.discriminative_power, {"n_permutations": 10.5}, "n_permutations is 10.5"),
@@ -44,11 +45,7 @@ OPTIONS = [
     (me.calibrate_tests, {"difference": -1.0}, "above 0"),
     (me.calibrate_tests, {"alpha": 0.0}, "between 0 and 1"),
     (me.coverage, {"reference": []}, "at least one reference measure"),
-    (
-        me.coverage,
-        {"reference": ["NMD", "kappa"]},
-        "reference measure kappa is not among the scores, which hold Accuracy",
-    ),
+    (me.coverage, LACKING, "reference measure kappa is not among the scores, which hold Accuracy"),
     (me.coverage, {"reference": ["NMD,kappa"]}, "give each name a reference of its own, or score the runs with it too"),
     (agree, {"reference": "nobody"}, "there is no measure 'nobody'"),
     (agree, {"statistics": ["tau"]}, "there is no statistic 'tau'"),
@@ -91,10 +88,7 @@ CALLS = [
     (lambda: me.significance_contradictions(ONE), "two measures or more"),
     (lambda: me.run_ranks(POWER, test="max-t"), "^test: nothing is tested again"),
     (lambda: me.significance_overlap(POWER, alpha=0.1), "^alpha: nothing is tested again"),
-    (
-        lambda: me.split_half_consistency(label(np.ones((3, 8, 2))), tau="tau_b", n_trials=10),
-        "τ_b is not defined where all",
-    ),
+    (lambda: me.split_half_consistency(EQUAL, tau="tau_b", n_trials=10), "τ_b is not defined where all"),
     (lambda: agree([SCORES, replace(SCORES.sel(measures=NAMES[:2]), collection="b")]), "not all have RNOD"),
     (lambda: agree([SCORES, SCORES], reference=[ONE, SCORES.sel(measures="RNOD")]), "different measures: NMD, RNOD"),
     (lambda: me.board_ranks(ONE_RUN, gaps="present"), "task2 has scores of r00 only"),
@@ -103,10 +97,7 @@ CALLS = [
     (lambda: me.board_ranks([*TASKS, TASKS[0]]), "task0 is there twice"),
     (lambda: me.board_ranks([]), "at least one task"),
     (lambda: me.board_ranks(TASKS[0].sel(topics=["0"])), "task0 has one topic"),
-    (
-        lambda: me.board_ranks([TASKS[0], replace(SCORES.sel(measures="RNOD"), collection="b")]),
-        "which have no mean: use aggregate=win-rate",
-    ),
+    (lambda: me.board_ranks([TASKS[0], SCORES.sel(measures="RNOD")]), "which have no mean: use aggregate=win-rate"),
 ]
 REFUSED = [*OPTIONS, *((lambda _, call=call: call(), {}, message) for call, message in CALLS)]
 

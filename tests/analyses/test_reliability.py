@@ -197,14 +197,13 @@ def test_a_row_without_a_label_is_refused_with_its_line(name, blank, tmp_path):
         me.Ratings(frame)
 
 
-def test_gaps_are_left_out_by_the_policy_that_is_named():
+def test_gaps_are_left_out_by_the_policy_that_is_named_and_judges_who_share_no_topic_leave_nothing_to_compare():
     """Run 3 lacks a topic: the rest is that of the complete table."""
     frame = make(n_runs=6, n_topics=9, n_repeats=2).frame
     gaps = frame[~((frame["run"] == "3") & (frame["topic"] == "4") & (frame["repeat"] == "1"))]
     shares = r"drop-topic \(8 of 9 topics are complete\) or missing=drop-run \(5 of 6 runs are complete\)"
-    with pytest.raises(
-        MetaevalError, match=rf"1 of 54 cells of run × topic have not 2 scores, .* \(missing={shares}\)"
-    ):
+    said = rf"1 of 54 cells of run × topic have not 2 scores, .* \(missing={shares}\)"
+    with pytest.raises(MetaevalError, match=said):
         me.variance_components(me.Ratings(gaps))
     for axis, level in (("run", "3"), ("topic", "4")):
         with pytest.warns(PolicyWarning, match=f"left out 1 of . {axis}s: {level} .like missing=drop-{axis}"):
@@ -212,9 +211,6 @@ def test_gaps_are_left_out_by_the_policy_that_is_named():
         rest = me.variance_components(me.Ratings(frame[frame[axis] != level]))
         pd.testing.assert_frame_equal(found.to_frame(), rest.to_frame())
         assert found.numbers == rest.numbers
-
-
-def test_judges_who_share_no_topic_leave_nothing_to_compare():
     frame = make(n_repeats=1).frame.assign(judge=lambda rows: rows["topic"].astype(int) % 2)
     with pytest.raises(MetaevalError, match="choose runs, topics and judges that are complete"):
         me.variance_components(me.Ratings(frame))

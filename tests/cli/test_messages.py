@@ -128,8 +128,7 @@ def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_fil
 
 @pytest.mark.usefixtures("score_file")
 @pytest.mark.parametrize(
-    ("command", "options"),
-    [(command, options) for command, every in VALUES.items() for options in every.split("; ")],
+    ("command", "options"), [(command, options) for command, every in VALUES.items() for options in every.split("; ")]
 )
 def test_a_value_that_cannot_be_is_refused_in_one_sentence(refused, command, options):
     said = refused(f"{command} tiny.csv {options}")

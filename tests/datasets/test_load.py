@@ -238,7 +238,9 @@ def test_what_cannot_be_downloaded_is_told_and_read_once_it_is_in_place(tmp_path
     assert "uned" in runs.provenance
 
 
-def test_sakais_score_matrices_are_read_once_they_are_in_place(tmp_path):
+def test_sakais_score_matrices_are_read_once_they_are_in_place_and_a_policy_without_effect_is_said(
+    tmp_path, monkeypatch
+):
     put(tmp_path / "acl2021" / "dq-a", {"NMD": "0.1 0.2\n0.3 0.4\n"})
     with pytest.raises(DataError, match="runs: there is no such file"):
         load_dataset("acl2021-dq-a", folder=tmp_path)
@@ -246,6 +248,9 @@ def test_sakais_score_matrices_are_read_once_they_are_in_place(tmp_path):
     scores = load_dataset("acl2021-dq-a", folder=tmp_path)
     assert scores.values[:, :, 0].tolist() == [[0.1, 0.3], [0.2, 0.4]]
     assert (scores.collection, scores.measures[0].higher_is_better) == ("acl2021-dq-a", False)
+    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
+    with pytest.warns(PolicyWarning, match="missing does nothing here"):
+        open_source("acl2021-dq-a", missing="drop-run")
 
 
 @pytest.mark.parametrize(("kind", "error"), [("scores", DatasetError), ("classification", MetaevalError)])
@@ -256,13 +261,6 @@ def test_a_reader_that_is_not_there_is_refused_with_those_that_are(kind, error, 
         load_dataset(described, folder=tmp_path)
     plain = Dataset("x", kind="scores", reader="wide", runs="x_*.csv", where="here", layout="so")
     assert load_dataset(plain, folder=tmp_path).values[:, 0, 0].tolist() == [1, 2]
-
-
-def test_a_policy_that_does_nothing_for_a_named_set_is_said(tmp_path, monkeypatch):
-    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
-    put(tmp_path / "acl2021" / "dq-a", {"runs": "a\nb\n", "NMD": "0.1 0.2\n"})
-    with pytest.warns(PolicyWarning, match="missing does nothing here"):
-        open_source("acl2021-dq-a", missing="drop-run")
 
 
 DOWNLOADED = [one for one in datasets() if one.files]
@@ -318,9 +316,8 @@ NOT_REGISTERED = {"semeval2017-runs"}
 
 @pytest.mark.skipif(not (Path(DATA) / "manifest.json").is_file(), reason="METAEVAL_DATA has no manifest.json")
 def test_registered_files_are_those_of_the_manifest_and_the_rest_is_listed():
-    manifest = {
-        entry["file"]: entry for entry in json.loads((Path(DATA) / "manifest.json").read_text(encoding="utf-8"))
-    }
+    entries = json.loads((Path(DATA) / "manifest.json").read_text(encoding="utf-8"))
+    manifest = {entry["file"]: entry for entry in entries}
     files = {file.name: file for one in DOWNLOADED for file in one.files}
     livebench = files.pop("evals/livebench/livebench_13012025.parquet")  # which the manifest leaves out
     assert hashlib.sha256((Path(DATA) / livebench.name).read_bytes()).hexdigest() == livebench.sha256

@@ -106,17 +106,13 @@ def test_claims_and_runs_that_may_be_the_best_are_those_of_plain_loops(seed):
     noise = rng.standard_normal((7, 16))  # so few that the next smaller one would claim something else
     pairs = noise[:, None] - noise[None]
     means = np.sort(rng.normal(0, 5, 7))
-    statistics = np.subtract.outer(means, means)
-
-    def draw():
-        return (pairs[i, i + 1 :] for i in range(6))
-
-    found = find_rank_sets(statistics, draw, 0.1)
+    statistics, rows = np.subtract.outer(means, means), [pairs[i, i + 1 :] for i in range(6)]
+    found = find_rank_sets(statistics, lambda: rows, 0.1)
     claims = step_down(statistics, pairs, 0.1)
     assert {(int(i), int(j)) for i, j in np.argwhere(found.better)} == claims
     won, lost = Counter(i for i, _ in claims), Counter(j for _, j in claims)
     assert found.sets.tolist() == [[1 + lost[run], 7 - won[run]] for run in range(7)]
-    for run, best in enumerate(find_best(statistics / 2, draw, 0.1)):
+    for run, best in enumerate(find_best(statistics / 2, lambda: rows, 0.1)):
         largest = np.sort(np.abs(np.delete(pairs[run], run, axis=0)).max(axis=0))
         assert best == (statistics[-1, run] / 2 <= largest[int(np.ceil(0.9 * 15))])
 

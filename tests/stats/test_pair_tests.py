@@ -253,12 +253,7 @@ def test_neither_unequal_spread_nor_runs_that_seldom_succeed_cause_false_differe
     wide = rng.normal(size=(10, n_topics, 200)) * np.r_[3.0, 3.0, np.ones(8)].reshape(10, 1, 1)
     chance = np.where(np.arange(14) % 2, 0.1, 0.5)[:, np.newaxis, np.newaxis]
     seldom = (rng.random((14, 25, 200)) < chance) / chance
-    for test, studies in (
-        ("randomised-tukey-hsd", wide),
-        ("max-t", wide),
-        ("bootstrap-t", wide),
-        ("bootstrap-t", seldom),
-    ):
+    for test, studies in (("randomised-tukey-hsd", wide), *((test, wide) for test in MAX_T), ("bootstrap-t", seldom)):
         false = (all_pairs_test(studies, test=test, n_permutations=399, key=KEY).p <= 0.05).any(axis=1).sum()
         assert (false < 21) == (test in MAX_T)
 

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-import scipy.integrate
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 from scipy.stats import chisquare, kendalltau
@@ -229,14 +228,10 @@ def test_where_nothing_differs_tau_a_is_0_and_tau_b_is_not_defined(variant):
 
 @pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.5), (0.7, 0.01), (1.3, 2.0), (3.0, 1.0)])
 def test_the_closed_forms_are_the_integrals(mean, spread):
-    def integrate(agree):
-        ends = (mean - 9 * spread, mean + 9 * spread)
-        return scipy.integrate.quad(
-            lambda x: agree(x) * scipy.stats.norm.pdf(x, mean, spread), *ends, points=[0], limit=200
-        )[0]
-
-    between = integrate(lambda x: (2 * scipy.stats.norm.cdf(x) - 1) ** 2)
-    truth = integrate(lambda x: 2 * scipy.stats.norm.cdf(abs(x)) - 1)
+    options = {"lb": mean - 9 * spread, "ub": mean + 9 * spread, "points": [0], "limit": 200}
+    gap, cdf = scipy.stats.norm(mean, spread), scipy.stats.norm.cdf
+    between = gap.expect(lambda x: (2 * cdf(x) - 1) ** 2, **options)
+    truth = gap.expect(lambda x: 2 * cdf(abs(x)) - 1, **options)
     assert _agree_between(np.array(mean), np.array(spread)) == pytest.approx(between, abs=1e-7)
     assert _agree_with_truth(np.array(mean), np.array(spread)) == pytest.approx(truth, abs=1e-7)
 
@@ -249,10 +244,8 @@ def draw(rng, n_topics, quality):
 def test_tau_of_more_topics_is_that_observed_at_half_of_them_and_is_predicted_at_twice_and_eight_times_as_many():
     rng = np.random.default_rng(0)
     quality = rng.normal(0, 0.06, 20)
-    sizes = [30, 60, 240]
-    found = [
-        expected_tau(draw(rng, 60, quality)[..., None], sizes, key=k, n_trials=100, intervals=False) for k in range(25)
-    ]
+    sizes, options = [30, 60, 240], {"n_trials": 100, "intervals": False}
+    found = [expected_tau(draw(rng, 60, quality)[..., None], sizes, key=key, **options) for key in range(25)]
     for place, size in enumerate(sizes):
         means = np.stack([draw(rng, size, quality).mean(axis=1) for _ in range(400)])
         expected = tau(means[::2], means[1::2]).mean(), tau(means, quality).mean()
@@ -261,7 +254,7 @@ def test_tau_of_more_topics_is_that_observed_at_half_of_them_and_is_predicted_at
         assert np.mean([truth[place, 0, 0] for _, truth in found]) == pytest.approx(expected[1], abs=0.04)
     rng = np.random.default_rng(4)
     values = draw(rng, 50, rng.normal(0, 0.1, 15))[..., None]
-    between, _ = expected_tau(values, [25], key=9, n_trials=100, intervals=False)
+    between, _ = expected_tau(values, [25], key=9, **options)
     observed = split_half_tau(values, n_trials=100, size=25, key=9).mean()
     assert between[0, 0, 0] == pytest.approx(observed, abs=1e-3)
     base = np.random.default_rng(5).random(12)

@@ -196,16 +196,13 @@ def test_topics_drawn_anew_are_topics_written_down_again():
     assert runs["tau_a"][1] == pytest.approx(np.mean(own))
 
 
-CLUSTERS = [
-    ([0.9, 0.8, 0.7], [[1, 0.2, 0.01], [1, 1, 0.2], [1, 1, 1]], [1, 1, 2]),
-    ([0.7, 0.9, 0.8], [[1, 1, 1], [0.01, 1, 0.01], [0.01, 1, 1]], [3, 1, 2]),
-    ([0.9, 0.9], [[1, 0.5], [0.5, 1]], [1, 1]),
-    ([0.9, 0.8], [[1, 0.05], [1, 1]], [1, 2]),
-]
-
-
 def test_a_cluster_begins_with_a_measure_that_one_of_the_last_cluster_beats():
-    for observed, p, clusters in CLUSTERS:
+    for observed, p, clusters in (
+        ([0.9, 0.8, 0.7], [[1, 0.2, 0.01], [1, 1, 0.2], [1, 1, 1]], [1, 1, 2]),
+        ([0.7, 0.9, 0.8], [[1, 1, 1], [0.01, 1, 0.01], [0.01, 1, 1]], [3, 1, 2]),
+        ([0.9, 0.9], [[1, 0.5], [0.5, 1]], [1, 1]),
+        ([0.9, 0.8], [[1, 0.05], [1, 1]], [1, 2]),
+    ):
         assert find_clusters(np.array(observed), np.array(p), 0.05).tolist() == clusters
 
 
