@@ -54,8 +54,8 @@ RULES = {
     f"whole 95 % interval of that mean lies at or above {ALIKE:g}, and not alike where it lies below; otherwise it cannot be "
     f"told, nor where identical runs keep τ below {ALIKE:g}. Deviations of the ends from their collection's τ are added in "
     "squares, where collections share topics as they are. Contrary: every interval of τ lies below 0.",
-    "consistency": "Over collections and both sizes of the sets of topics, the net share of the other measures that the "
-    "measure outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over "
+    "consistency": "The net share of the other measures that the measure outperforms in split-half consistency, in every "
+    "collection and at both sizes of the sets of topics: more stable from 1/3 up, less stable from −1/3 down. The test is over "
     "splits of the same topics, and says nothing of others.",
     "power": "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
     "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0. More is called right "
@@ -322,13 +322,13 @@ def judge_consistency(facts: Facts) -> Finding | None:
     if "consistency" not in facts.frame or len(facts.frame) < 2:
         return None
     splits = list_results(facts.studies, "consistency", "small_consistency")
-    net = float(rate_consistency(splits)[find_position(splits[0], facts.measure)])
-    word, rest = grade(net), facts.others["consistency"]
-    whom = facts.name() if abs(net) > 1 - _SLACK or len(rest) == 1 else "others on balance"
+    net = np.array([rate_consistency([each])[find_position(each, facts.measure)] for each in splits])
+    word, rest = grade(float(max(net.min(), min(net.max(), 0.0)))), facts.others["consistency"]
+    whom = facts.name() if np.abs(net).min() > 1 - _SLACK or len(rest) == 1 else "others on balance"
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
     low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
-    numbers = f"mean τ of all splits {facts.frame['consistency'][facts.measure]:.2f}; {others}"
+    numbers = f"mean τ at both sizes {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     claim = f"{facts.measure} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.

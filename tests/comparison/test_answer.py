@@ -108,7 +108,7 @@ def test_with_a_reference_agreement_leads():
         "(τ 0.93 [0.69, 0.99], on both sides of 0.8)",
         "Finds more differences than P and RR by bootstrap-t (mine finds 62 of 91 pairs of runs different)",
         "Its ranking is more stable than that of others on balance between random subsets of these topics "
-        "(mean τ of all splits 0.86; others 0.44 to 0.78)",
+        "(mean τ at both sizes 0.86; others 0.44 to 0.78)",
     )
     assert winner.before == ()
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
