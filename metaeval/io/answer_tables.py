@@ -52,9 +52,8 @@ def _read_keys(table: Table, run: str | None = None) -> Keys:
     """Return topic and item of every row; without a column of topics all items belong to one."""
     items = table.column("item")
     for name in table.header:
-        if "topic" not in table.header and plain_name(name) in TOPIC_NAMES - {
-            "item"
-        }:  # items of several would become one
+        # Without a column of topics items of several would become one.
+        if "topic" not in table.header and plain_name(name) in TOPIC_NAMES and plain_name(name) != "item":
             problem = f"there is no column 'topic', but {name!r}: is it that of the topics?"
             hint = f"say so: {format_option('columns')} topic={name}"
             raise DataError(problem, file=table.file, line=1, run=run, hint=hint)

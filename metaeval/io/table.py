@@ -218,12 +218,9 @@ class Table:
         if not columns:
             return self
         table, names = self.resolve(columns), {theirs: name for name, theirs in columns.items()}
-        ignored = {
-            part for name, theirs in columns.items() if name == "ignore" for part in (theirs, *theirs.split("+"))
-        }
-        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {
-            *names
-        } | ignored
+        parts = {part for theirs in names if theirs not in self.columns for part in theirs.split("+")} - {*names}
+        if ignored := columns.get("ignore"):
+            parts |= {ignored, *ignored.split("+")}
         renamed = {
             names.get(name) or f"{name} (not mapped)" * (name in columns) or name: cells
             for name, cells in table.columns.items()

@@ -183,7 +183,8 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
     first = not named and heads[0] not in known and numbers_rows(values)
-    truths = [all(str(cell).strip().lower() in TRUTH for cell in table.columns[name]) for name in heads]
+    # If the first cell is true or false, all are, as scores were read.
+    truths = [str(table.columns[name][0]).strip().lower() in TRUTH for name in heads]
     written = [truth or table.holds_integers(name) for truth, name in zip(truths, heads, strict=True)]
     odd = mark_unlike_scores(values, np.array(written)) & [name not in known for name in heads]
     doubtful = heads[:1] if first else [name for name, is_odd in zip(heads, odd, strict=True) if is_odd]

@@ -80,7 +80,7 @@ def _may_separate_thousands(finite: FloatArray) -> bool:
 
 
 def _find_two_scales(rows: FloatArray) -> tuple[int, int] | None:
-    """Return a row of fractions up to 1 and one of the others, if all of them have scores above 10; or one far from all."""
+    """Return a row of fractions up to 1 and one of the others, if all of them have scores above 10."""
     known = np.nan_to_num(rows)
     largest = known.max(axis=1)
     small = largest <= 1
