@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.rows import DoubledPolicy, is_total, number
 from metaeval.data.scores import (
@@ -26,7 +26,7 @@ from metaeval.files import PathLike, Sources, open_once, write_file
 from metaeval.io import tables
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
-from metaeval.io.layout import LAYOUTS
+from metaeval.io.layout import IGNORE, LAYOUTS
 from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
@@ -118,6 +118,15 @@ def read_collections(
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, columns=columns or None, **own)
+            if (
+                format is None
+                and not {*(columns or ())} - {"topic"}
+                and chosen.name == "wide"
+                and len(found[0].runs) > 1
+            ):
+                runs, ignore = format_list(found[0].runs, most=12), format_columns({IGNORE: "NAME"})
+                file = source if isinstance(source, str | Path) else None
+                report_policy(f"columns are read as runs: {runs}; {ignore} leaves out what is none", file)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
     for scores in found:
         n = len(scores.runs)

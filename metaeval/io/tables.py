@@ -292,9 +292,8 @@ def _find_files(
             add_once(matrices, "measure", name, path)
     if len(collections) > 1:
         hint = f"say which: {format_option('collection', shlex.quote(min(collections)))}"
-        raise DataError(
-            f"the files are of several collections: {format_list(sorted(collections))}", file=sources, hint=hint
-        )
+        problem = f"the files are of several collections: {format_list(sorted(collections))}"
+        raise DataError(problem, file=sources, hint=hint)
     return {measure: matrices[measure]} if measure in matrices else matrices, collections.pop()
 
 

@@ -33,6 +33,7 @@ class Odd(NamedTuple):
 
 def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     """Yield what is odd about the scores of one measure, shape (run, topic), NaN where there are none."""
+    scores = np.clip(scores, -1e100, 1e100)  # so that no sum or square overflows
     finite = scores[np.isfinite(scores)]
     low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
     # In nearly every file the extremes tell that nothing has to be sorted.
@@ -98,6 +99,7 @@ SUMMARIES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "smallest": lambda rows: np.asarray(rows.min(axis=0)),
     "median": lambda rows: np.asarray(np.median(rows, axis=0)),
     "standard deviation": lambda rows: np.asarray(rows.std(axis=0)),
+    "number of wins": lambda rows: np.asarray((rows == rows.max(axis=1, keepdims=True)).sum(axis=0)),
     "number": lambda rows: np.full(rows.shape[1], float(len(rows))),
 }
 """What sums up scores of shape (row, other), a number for each other."""

@@ -1,6 +1,7 @@
 """Which column holds runs, topics, measures and scores: told by its name and content, refused where neither tells."""
 
 import re
+import warnings
 
 import pandas as pd
 import pytest
@@ -101,6 +102,19 @@ def test_a_column_that_may_describe_the_topics_is_left_out_or_asked_about(name, 
         for role, runs in (("ignore", ("a", "b")), ("run", ("a", name, "b"))):
             assert f"columns={{'{role}': '{name}'}}" in str(refused.value)
             assert read_scores(source, columns={role: name}, **options).runs == runs
+
+
+def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the_user_says_so(tmp_path):
+    frame = pd.DataFrame({"topic": [*"xyz"], "weight": [0.5, 0.1, 0.2], "a": [0.5, 0.25, 1], "b": [0.2, 0.3, 0]})
+    (path, _), (_, named) = sources(frame, tmp_path)
+    said = r"c_mine.csv: columns are read as runs: weight, a, b; columns=\{'ignore': 'NAME'\} leaves out what is none"
+    for columns in (None, {"topic": "topic"}):
+        with pytest.warns(PolicyWarning, match=said):
+            assert read_scores(path, columns=columns).runs == ("weight", "a", "b")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_scores(path, columns={"ignore": "weight"}).runs == ("a", "b")
+        assert read_scores(path, format="wide").runs == read_scores(frame, **named).runs
 
 
 def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
