@@ -60,9 +60,8 @@ def read_annotations(
     names = unique_labels(classes, "class")
     (annotators, given), (judging, answered) = (_open(source, columns, names) for source in (people, judges))
     if both := sorted({*annotators} & {*judging}):
-        raise DataError(
-            f"people and judges have the same names, {format_list(both)}", hint="leave them out of one file"
-        )
+        problem = f"people and judges have the same names, {format_list(both)}"
+        raise DataError(problem, hint="leave them out of one file")
     keys = list(dict.fromkeys(zip(given["topic"], given["item"], strict=True)))
     if not keys:
         raise DataError("people label no item in it", file=describe_sources(people, {}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import compress
 from pathlib import Path
@@ -118,16 +118,9 @@ def read_collections(
         else:
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, columns=columns or None, **own)
-            if (
-                format is None
-                and not {*(columns or ())} - {"topic"}
-                and chosen.name == "wide"
-                and len(found[0].runs) > 1
-            ):
-                runs, ignore = format_list(found[0].runs, most=12), format_columns({IGNORE: "NAME"})
-                file = source if isinstance(source, str | Path) else None
-                report_policy(f"columns are read as runs: {runs}; {ignore} leaves out what is none", file)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
+    if is_path(source) and format is None and not {*(columns or ())} - {"topic"}:
+        _name_columns(chosen.name, found[0], source)
     for scores in found:
         n = len(scores.runs)
         ranked = (np.sort(scores.values, axis=0) == np.arange(1, n + 1).reshape(-1, 1, 1)).all(axis=(0, 1))
@@ -136,6 +129,16 @@ def read_collections(
                 say = format_option("lower_is_better", str(measure))
                 report_policy(f"{measure} is 1 to {n} on every topic: if these are ranks and 1 is the best, say {say}")
     return found
+
+
+def _name_columns(format: str, scores: Scores, source: object) -> None:
+    """Name the columns of a file that are runs, or measures of which nothing is known, by their place alone."""
+    unknown = [str(measure) for measure in scores.measures if measure.direction_is_assumed]
+    what, names = {"wide": ("runs", scores.runs), "measures": ("measures", unknown)}.get(format, ("", ()))
+    if names and max(len(names), len(scores.measures)) > 1:
+        shown, ignore = format_list(names, most=12), format_columns({IGNORE: "NAME"})
+        file = source if isinstance(source, str | Path) else None
+        report_policy(f"columns are read as {what}: {shown}; {ignore} leaves out what is none", file)
 
 
 def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = False) -> None:
@@ -161,7 +164,10 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
         hint = "end it in .csv, .tsv or .parquet"
         raise DataError("the format cannot be detected from this name", file=path, hint=hint)
     refuse_gaps(scores)
-    _refuse_totals(scores.topics, path)
+    totals = [topic for topic in scores.topics if is_total(topic)]
+    if totals and len(totals) < len(scores.topics):
+        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
+        raise DataError(problem, file=path, topic=totals[0], hint="rename it")
     scores = _defuse_formulas(scores) if defuse_formulas else scores
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         with refusing(f"the label {label!r} is not text that a file can hold", path, UnicodeEncodeError):
@@ -203,11 +209,3 @@ def _defuse_formulas(scores: Scores) -> Scores:
     if changed:
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
     return replace(scores, runs=runs, topics=topics, measures=measures)
-
-
-def _refuse_totals(topics: Sequence[str], file: object) -> None:
-    """Refuse to write a topic that would be read back as a total."""
-    totals = [topic for topic in topics if is_total(topic)]
-    if totals and len(totals) < len(topics):
-        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
-        raise DataError(problem, file=file, topic=totals[0], hint="rename it")

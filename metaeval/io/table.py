@@ -228,11 +228,6 @@ class Table:
         }
         return replace(self, columns=renamed)
 
-    def as_texts(self, keep: Sequence[str] = ()) -> Table:
-        """Return the table with cells of text; 1.0 is the class 1 where that is one, and 1.0 none, of the texts to keep."""
-        cells = {name: tuple(_show_cell(cell, keep) for cell in column) for name, column in self.columns.items()}
-        return Table(self.file or FRAME, cells, self.n_rows, self.lines or tuple(range(1, self.n_rows + 1)))
-
 
 def _find_kind(cells: Any) -> str:
     """Return the kind of what NumPy or pandas holds, "O" of anything else."""
@@ -268,8 +263,10 @@ def _show_cell(cell: Any, keep: Sequence[str]) -> str:
 
 
 def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: Sequence[str] = ()) -> Table:
-    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges."""
-    return open_cells(source).rename(columns).as_texts(classes)
+    """Return the cells of gold, of a run, or of several judges as text; 1.0 is the class 1 where that is one, and 1.0 none."""
+    table = open_cells(source).rename(columns)
+    cells = {name: tuple(_show_cell(cell, classes) for cell in column) for name, column in table.columns.items()}
+    return Table(table.file or FRAME, cells, table.n_rows, table.lines or tuple(range(1, table.n_rows + 1)))
 
 
 def open_cells(source: Any, columns: Mapping[str, str] | None = None) -> Table:
@@ -743,7 +740,6 @@ def write_table(path: files.PathLike, header: Sequence[str], rows: Iterable[Sequ
     table.writerows(rows)
     content = text.getvalue()
     if "\r" in content or "\0" in content:
-        raise DataError(
-            "a label holds a carriage return or a NUL and cannot be written as text", file=path, hint="write Parquet"
-        )
+        problem = "a label holds a carriage return or a NUL and cannot be written as text"
+        raise DataError(problem, file=path, hint="write Parquet")
     files.write_file(path, content)

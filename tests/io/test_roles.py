@@ -117,6 +117,31 @@ def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the
         assert read_scores(path, format="wide").runs == read_scores(frame, **named).runs
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            ["AP", "delight"],
+            "columns are read as measures: delight; columns={'ignore': 'NAME'} leaves out what is none",
+        ),
+        (["AP", "RR"], ""),
+        (
+            ["delight", "dismay"],
+            "columns are read as measures: delight, dismay; columns={'ignore': 'NAME'} leaves out what is none",
+        ),
+    ],
+)
+def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_more_of_them(columns, said, tmp_path):
+    table = "run,topic,{},{}\na,1,0.5,0.7\na,2,0.25,0\nb,1,0.1,0.2\nb,2,0.9,0.5\n".format(*columns)
+    path = put(tmp_path, {"c.csv": table})
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        read_scores(path)
+        read_scores(path, columns={"ignore": columns[0]})
+        read_scores(path, higher_is_better=columns)
+    assert [str(note.message) for note in notes] == [f"{path}: {said}"] * bool(said)
+
+
 def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
     frame = pd.DataFrame(
         {"topic": [*"wxyz"], "a": [0.5, 0.25, 1, 0.75], "docs": [310, 15, 22, 15], "b": [0.5, 0, 1, 0.1]}
