@@ -17,7 +17,7 @@ from metaeval.io.strict_json import parse_json
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
 
 NO_MEASURE = re.compile(
-    r"num_.*|finish_reason_.*|training_.*_cost|inference_.*|batch_size|prompt_truncated|logprob|max_prob|predicted_index"
+    r"num_.*|finish_reason_.*|.*_cost|inference_.*|batch_size|prompt_truncated|logprob|max_prob|predicted_index"
 )
 """Statistics that count, time or describe what was done, and measure no quality."""
 
