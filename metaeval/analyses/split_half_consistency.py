@@ -21,6 +21,9 @@ from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 
+FEWEST_FOR_LETTERS = 10
+"""Runs, and topics in each set, from which on a table says by letters which measures differ."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitHalfConsistency(Result):
@@ -106,13 +109,15 @@ class SplitHalfConsistency(Result):
 
         Which differences are significant holds for these topics only.
         """
-        frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
-        a, b = self.sizes
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        letters = " Measures without a common letter differ significantly over these splits of these topics."
-        caption += letters * (len(frame) > 1)
+        (a, b), several = self.sizes, len(self.measures) > 1
+        few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
+        letters = "Measures without a common letter differ significantly over these splits of these topics."
+        letters = f"No letters: they need {FEWEST_FOR_LETTERS} runs, and topics in each set." if few else letters
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits). {letters * several}".rstrip()
+        frame = self.to_frame().set_index("measure").rename(columns={"mean_tau": "mean τ"})
+        shown = frame[["mean τ"] if few else ["mean τ", "letters"]]
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
-        return [Table(frame, caption, self.signature, legend=residual * (len(frame) > 1))]
+        return [Table(shown, caption, self.signature, legend=residual * several)]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
