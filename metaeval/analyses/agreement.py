@@ -145,8 +145,8 @@ class Agreement(Result):
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        halves = [each.halves for each in self.results]
-        annotators = pd.DataFrame({"statistic": self.statistics, "halves": halves}).dropna()
+        halves = {"statistic": self.statistics, "halves": [each.halves for each in self.results]}
+        annotators = pd.DataFrame(halves).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
 
     def tables(self) -> list[Table]:

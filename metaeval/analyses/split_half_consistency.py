@@ -105,10 +105,7 @@ class SplitHalfConsistency(Result):
         return {"consistency": rows, "comparisons": pd.DataFrame(comparisons), "trials": trials}
 
     def tables(self) -> list[Table]:
-        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
-
-        Which differences are significant holds for these topics only.
-        """
+        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6)."""
         (a, b), several = self.sizes, len(self.measures) > 1
         few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
         letters = "Measures without a common letter differ significantly over these splits of these topics."
@@ -124,8 +121,7 @@ class SplitHalfConsistency(Result):
         ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
         rows = pd.DataFrame({"mean": self.means, **dict(zip(("low", "q1", "q3", "high"), ends, strict=True))})
         rows.insert(0, "measure", list(map(str, self.measures)))
-        a, b = self.sizes
-        label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
+        label = "τ between rankings on {} and {} other topics: mean, middle half, middle 95 %".format(*self.sizes)
         titles, order = {str(each): each.title for each in self.measures}, np.argsort(self.means, kind="stable")[::-1]
         return [IntervalChart(list_rows(rows.iloc[order], "mean", titles), label)]
 

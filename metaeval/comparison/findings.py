@@ -46,7 +46,8 @@ _WITH_REFERENCE = ("agreement", "reference", "formula", "similarity", "power", "
 
 RULES = {
     "agreement": "Pairwise accuracy: the share of pairs of runs that the measure orders as the reference does. Better and "
-    "worse are measures where the simultaneous 95 % intervals of the differences leave out 0.",
+    "worse are measures where the simultaneous 95 % intervals of the differences leave out 0. Among the best: none is better, "
+    "and at least half of the others are worse.",
     "reference": "The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those "
     f"that both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
