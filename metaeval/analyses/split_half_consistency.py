@@ -109,7 +109,9 @@ class SplitHalfConsistency(Result):
         (a, b), several = self.sizes, len(self.measures) > 1
         few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
         letters = "Measures without a common letter differ significantly over these splits of these topics."
-        letters = f"No letters: they need {FEWEST_FOR_LETTERS} runs, and topics in each set." if few else letters
+        letters = (
+            f"No letters: they need {FEWEST_FOR_LETTERS} runs, and as many topics in each set." if few else letters
+        )
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits). {letters * several}".rstrip()
         frame = self.to_frame().set_index("measure").rename(columns={"mean_tau": "mean τ"})
         shown = frame[["mean τ"] if few else ["mean τ", "letters"]]

@@ -282,7 +282,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
     place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
     numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
     if outcome == "cannot tell" and (below := int((rest["tau_high"] < ALIKE).sum())) and largest >= ALIKE:
-        numbers += f"; intervals of {below} of the {len(rest)} others lie below"
+        numbers += f", below it for {below} of the {len(rest)} others"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),

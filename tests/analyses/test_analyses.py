@@ -300,4 +300,4 @@ def test_with_few_runs_or_topics_a_table_of_consistency_has_no_letters(n_runs, n
     scores = label(draw_graded(n_runs, n_topics, [0.2, 2.0]))
     table = me.split_half_consistency(scores, n_trials=20, n_permutations=50).tables()[0]
     assert ("letters" in table.frame) == lettered
-    assert ("No letters: they need 10 runs, and topics in each set." in table.caption) == (not lettered)
+    assert ("No letters: they need 10 runs, and as many topics in each set." in table.caption) == (not lettered)

@@ -151,6 +151,11 @@ def test_a_headline_leads_with_what_is_decided_and_says_then_what_is_not():
     """Of equals the first is said; of nothing decided nothing."""
     found = answer(see({"mine": 1.6, "AP": 0.6, "RR": 0.7, "P": 0.8}))
     assert found.headline == "Finds fewer differences than AP; similarity to RR undecided"
+    assert found.findings[0].startswith("Nearest is RR; whether")
+    assert found.findings[0].endswith(", on both sides of 0.8)")
+    few = answer(see({"mine": 0.7, "AP": 0.7, "noisy": 9.0}))
+    assert few.headline == "Ranks runs unlike noisy; similarity to AP undecided"
+    assert ", on both sides of 0.8, below it for 1 of the 2 others)" in few.findings[0]
     found = answer(see({"mine": 0.7, "AP": 0.7}))
     assert found.headline == "Undecided: these topics do not tell whether it ranks like AP"
 
