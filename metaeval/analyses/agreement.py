@@ -145,8 +145,8 @@ class Agreement(Result):
             better_than=[each.better.sum(axis=1) for each in self.results],
         )  # fmt: skip
         frames = {"rows": rows, "differences": self.differences()}
-        halves = [each.halves for each in self.results]
-        annotators = pd.DataFrame({"statistic": self.statistics, "halves": halves}).dropna()
+        halves = {"statistic": self.statistics, "halves": [each.halves for each in self.results]}
+        annotators = pd.DataFrame(halves).dropna()
         return frames | ({"annotators": annotators} if len(annotators) else {})
 
     def tables(self) -> list[Table]:
@@ -161,9 +161,8 @@ class Agreement(Result):
         shown: dict[str, Any] = {first.title: first.values[rows]}
         if np.isfinite(first.low).any():
             shown["interval"] = ends[first.title]
-            shown["clearly better"] = [
-                "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in first.beaten[rows]
-            ]
+            beaten = first.beaten[rows]
+            shown["others better than it"] = ["" if np.isnan(n) else f"{n:.0f}" if n else "none" for n in beaten]
         shown |= {each.title: each.values[rows] for each in self.results[1:] if each.name == "topic_tau_b"}
         below = pd.DataFrame([self.chance, self.ceiling], ["(chance)", "(ceiling)"], titles)
         frame = pd.concat([pd.DataFrame(self.values.T[rows], index, titles), below]).rename_axis("measure")
@@ -180,7 +179,7 @@ class Agreement(Result):
         caption = f"Agreement with {self.reference}."
         whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked, at=("all",))
         paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
-        told = f" {level} are each by itself; clearly better: by paired differences." * ("interval" in shown)
+        told = f" {level} are each by itself; others better than it: by paired differences." * ("interval" in shown)
         tables = [Table(pd.DataFrame(shown, index), caption + told, self.signature, at=("short",)), paper, whole]
         if not np.isnan(self.low).all():
             speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]

@@ -21,6 +21,9 @@ from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 
+FEWEST_FOR_LETTERS = 10
+"""Runs, and topics in each set, from which on a table says by letters which measures differ."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SplitHalfConsistency(Result):
@@ -102,25 +105,25 @@ class SplitHalfConsistency(Result):
         return {"consistency": rows, "comparisons": pd.DataFrame(comparisons), "trials": trials}
 
     def tables(self) -> list[Table]:
-        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6).
-
-        Which differences are significant holds for these topics only.
-        """
-        frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
-        a, b = self.sizes
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        letters = " Measures without a common letter differ significantly over these splits of these topics."
-        caption += letters * (len(frame) > 1)
+        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6)."""
+        (a, b), several = self.sizes, len(self.measures) > 1
+        few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
+        letters = "Measures without a common letter differ significantly over these splits of these topics."
+        letters = (
+            f"No letters: they need {FEWEST_FOR_LETTERS} runs, and as many topics in each set." if few else letters
+        )
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits). {letters * several}".rstrip()
+        frame = self.to_frame().set_index("measure").rename(columns={"mean_tau": "mean τ"})
+        shown = frame[["mean τ"] if few else ["mean τ", "letters"]]
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
-        return [Table(frame, caption, self.signature, legend=residual * (len(frame) > 1))]
+        return [Table(shown, caption, self.signature, legend=residual * several)]
 
     def charts(self) -> Sequence[IntervalChart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""
         ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
         rows = pd.DataFrame({"mean": self.means, **dict(zip(("low", "q1", "q3", "high"), ends, strict=True))})
         rows.insert(0, "measure", list(map(str, self.measures)))
-        a, b = self.sizes
-        label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
+        label = "τ between rankings on {} and {} other topics: mean, middle half, middle 95 %".format(*self.sizes)
         titles, order = {str(each): each.title for each in self.measures}, np.argsort(self.means, kind="stable")[::-1]
         return [IntervalChart(list_rows(rows.iloc[order], "mean", titles), label)]
 

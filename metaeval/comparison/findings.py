@@ -46,7 +46,8 @@ _WITH_REFERENCE = ("agreement", "reference", "formula", "similarity", "power", "
 
 RULES = {
     "agreement": "Pairwise accuracy: the share of pairs of runs that the measure orders as the reference does. Better and "
-    "worse are measures where the simultaneous 95 % intervals of the differences leave out 0.",
+    "worse are measures where the simultaneous 95 % intervals of the differences leave out 0. Among the best: none is better, "
+    "and at least half of the others are worse.",
     "reference": "The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those "
     f"that both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
     f"{100 * CHANCE:g} %; otherwise it is undecided.",
@@ -191,12 +192,12 @@ def name_some(names: Sequence[str], n: int) -> str:
     >>> name_some(["AP"], 1), name_some(["AP", "RR"], 9), name_some(["AP", "RR", "P"], 3)
     ('AP', 'AP and RR', 'every other measure')
     >>> name_some(["AP", "RR", "P", "Q", "S"], 9)
-    'AP, RR, P and 2 of the 6 others'
+    'AP, RR, P and 2 more of the 9 others'
     """
     if len(names) == n > 2:
         return "every other measure"
     rest = len(names) - MOST_NAMED  # a single one more is named too
-    more = [f"{rest} of the {n - MOST_NAMED} others"] if rest > 1 else names[MOST_NAMED:]
+    more = [f"{rest} more of the {n} others"] if rest > 1 else names[MOST_NAMED:]
     *first, last = [*names[:MOST_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -225,16 +226,17 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
         (low <= result.chance, f"Not shown to agree with {reference} better than chance"),
         (not n, f"Agrees with {reference} better than chance"),
         (2 * behind > n, f"Agrees with {reference} less than {whom}"),
-        (2 * ahead > n, f"Agrees with {reference} better than {whom}"),
+        (2 * ahead > n and (behind or ahead == n), f"Agrees with {reference} better than {whom}"),
         (behind, f"Not the best at agreeing with {reference}: {better}"),
-        (ahead, f"Among the best at agreeing with {reference}"),
+        (2 * ahead >= n, f"Among the best at agreeing with {reference}"),
+        (ahead, f"Agrees with {reference} better than {ahead} of {n} others, worse than none"),
         (all(word == LIKE for word in mine), f"Agrees with {reference} as well as the others"),
         (True, f"Agrees with {reference}; no measure is clearly better"),
     )
     first, last = int((result.values > value).sum()) + 1, int((result.values >= value).sum())
     place = f"{first}–{last}" if last > first else f"{first}"
-    sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of {n + 1}"
-    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better: {above}; clearly worse: {below}"
+    sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of all {n + 1}"
+    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better than it: {above}; clearly worse than it: {below}"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
     return headline, Finding("agreement", sentence, numbers, f"{name}: {sentence}.", outcome)
@@ -279,6 +281,8 @@ def judge_similarity(facts: Facts) -> Finding | None:
     place = f"of {near.name}, the highest" if contrary else f"{sides[outcome]} {ALIKE:g}"
     place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
     numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
+    if outcome == "cannot tell" and (below := int((rest["tau_high"] < ALIKE).sum())) and largest >= ALIKE:
+        numbers += f", below it for {below} of the {len(rest)} others"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
@@ -419,16 +423,21 @@ def _describe_pairs(facts: Facts, other: str) -> str:
     return f"{culprit}{': ' if n_pairs == 1 else '; on one of them, '}{example}"
 
 
-def judge_formula(traits: Mapping[str, PropertyCheck], title: str) -> Finding | None:
-    """Which of the properties tried does its formula have?"""
+def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) -> Finding | None:
+    """Which of the properties tried does its formula have, and how many others ignore the order of classes as it does?"""
+    traits = tried.get(title, {})
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
     if not marks:
         return None
     ordinal, claim = traits.get("ordinal"), f"{title}: {marks}."
     if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
         return Finding("formula", f"Properties of its formula: {marks}", "", claim, "holds", told=False)
-    sentence = f"{'Ignores' if ignores_order(ordinal) else 'Does not always respect'} the order of the classes"
-    return Finding("formula", sentence, f"fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried", claim, "holds")
+    others = [checks.get("ordinal") for other, checks in tried.items() if other != title]
+    same = sum(bool(each and each.failed) and ignores_order(each) == ignores_order(ordinal) for each in others)
+    verb = "ignores" if ignores_order(ordinal) else "does not always respect"
+    sentence = f"Its formula {verb} the order of the classes, as {'do' if same > 1 else 'does'} {same or 'none'}"
+    numbers = f"tried on made-up data, not on these runs: fails in {ordinal.failed:,} of {ordinal.cases:,} cases"
+    return Finding("formula", f"{sentence} of the {len(others)} others", numbers, claim, "holds")
 
 
 def ignores_order(check: PropertyCheck | None) -> bool:
@@ -449,25 +458,35 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     for judge in _JUDGES:
         if (finding := judge(facts)) is not None:
             again = "" if second is None else _compare(finding, judge(second))
-            if judge is judge_power and second is not None:
+            if second is not None:
                 finding = _say_both_tests(finding, facts, second)
             findings.append(replace(finding, second=again))
     if comparison.lacks_intervals:  # nothing is claimed
         findings = [replace(each, outcome="cannot tell", second="", told=False) for each in findings]
-    by_formula = judge_formula(comparison.traits.get(name, {}), facts.measure)
+    by_formula = judge_formula(comparison.traits, name)
     return [*findings, *([by_formula] if by_formula else [])]
 
 
 def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
-    """Say in one sentence what both tests find, where by one the measure finds more differences and by the other fewer."""
-    (word, whom, _), (other, others, _) = map(_compare_power, (facts, second))
-    if {word, other} != {"more", "fewer"}:
+    """Say in the sentence of contradictions, or of power, whether the second test finds them too, or the opposite."""
+    if finding.key not in ("contradictions", "power") or not finding.told or finding.outcome != "holds":
         return finding
-    tests = [list_results(each.studies, "power")[0].test for each in (facts, second)]
-    counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
-    sentence = f"Finds {word} differences than {whom} by {tests[0]}, but {other} than {others} by {tests[1]}"
-    numbers = f"{facts.measure} finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
-    return replace(finding, sentence=sentence, numbers=numbers)
+    first, later = (list_results(each.studies, "power")[0].test for each in (facts, second))
+    if finding.key == "contradictions":
+        found, again = (each.frame["contradictions"] > 0 for each in (facts, second))
+        n, confirmed = int(found.sum()), int((found & again).sum())
+        how = f"confirms for {confirmed} of these {n}" if confirmed else "does not confirm"
+        tests = f"{first}, which the second test, {later}, {how}"
+        tests = f"both tests, {first} and {later}" if confirmed == n else tests
+    else:
+        (word, whom, _), (other, others, _) = map(_compare_power, (facts, second))
+        if {word, other} == {"more", "fewer"}:
+            counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
+            sentence = f"Finds {word} differences than {whom} by {first}, but {other} than {others} by {later}"
+            numbers = f"{facts.measure} finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
+            return replace(finding, sentence=sentence, numbers=numbers)
+        tests = first if other else f"{first}, which the second test, {later}, does not confirm"
+    return replace(finding, sentence=finding.sentence.replace(f"by {first}", f"by {tests}"))
 
 
 def _compare(finding: Finding, other: Finding | None) -> str:
@@ -539,27 +558,29 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     title = facts.name(tied)
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
     respecting = [each for each, check in order.items() if check is not None and check.holds]
-    n, found = len(rest), rest.get("contradictions", pd.Series(0, index=rest.index))
+    n, found = len(rest), rest["contradictions"]
+    more, fewer = rest["difference_high"] < 0, rest["difference_low"] > 0
+    if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
+        again = second.frame.loc[rest.index]
+        more, fewer = more & ~(again["difference_low"] > 0), fewer & ~(again["difference_high"] < 0)
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
     most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
-    more, fewer = (rest["difference_high"] < 0)[tied].all(), (rest["difference_low"] > 0)[tied].all()
-    if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
-        denied = second.others.loc[rest.index[tied]]
-        more &= not (denied["difference_low"] > 0).any()
-        fewer &= not (denied["difference_high"] < 0).any()
+    lead = _say_decided(facts, found > 0, fewer, more)
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
         (ignores_order(order[name]) and respecting,
-         f"Ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
+         f"Its formula ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
-        (alike and fewer, f"Not recommended over {title} on this evidence"),
-        (alike and more, f"Ranks runs like {title} and finds more differences"),
+        (alike and fewer[tied].all(), f"Not recommended over {title} on this evidence"),
+        (alike and more[tied].all(), f"Ranks runs like {title} and finds more differences"),
         (alike and opposed.any(),
          f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
          f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
         (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
+        (lead and near.tau_high >= ALIKE, f"{lead}; similarity to {near.name} undecided"),
+        (lead and facts.largest_tau < ALIKE, f"{lead}; identical runs hide similarity to {near.name}"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
         ((rest["tau_high"] < 0).all(), f"Ranks runs contrary to {facts.name()}: is the direction right?"),
         (near.tau_low <= 0 and noise, "Looks like noise: finds no differences, resembles no other measure"),
@@ -569,6 +590,22 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (2 * contradicted > n > 2, f"Ranks runs unlike {facts.name()}, and contradicts most"),
         (True, f"Ranks runs unlike {facts.name()} on these topics"),
     )  # fmt: skip
+
+
+def _say_decided(facts: Facts, contradicted: pd.Series, fewer: pd.Series, more: pd.Series) -> str:
+    """Say what holds against the most other measures, the first of equals; nothing if none does against any."""
+    rest, n, n_splits = facts.others, len(fewer), len(list_results(facts.studies, "consistency", "small_consistency"))
+    sides = {
+        "Contradicts": contradicted,
+        "Ranks runs unlike": (rest["tau_high"] < ALIKE) & (facts.largest_tau >= ALIKE),
+        "Finds fewer differences than": fewer,
+        "Finds more differences than": more,
+        "Ranks runs less stably than": rest["more_consistent"] == n_splits,
+    }
+    said, whom = max(sides.items(), key=lambda side: side[1].sum())
+    held = int(whom.sum())
+    few = facts.name(whom) if held in (1, 2, n) else f"{'most' if 2 * held > n else 'some'} other measures"
+    return f"{said} {few}" if held else ""
 
 
 @find_once

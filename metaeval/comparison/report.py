@@ -177,9 +177,8 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
         caption = (
-            f"Every measure beside {name}, on all collections together: τ with it, mean τ of splits and in how many "
-            f"tests it is more or less consistent, its significant pairs and the difference to those of {name} as a "
-            "share of all pairs, and pairs on which the two contradict each other. Ends, if any: of 95 % intervals over topics."
+            f"Every measure beside {name}, over all collections: τ with it, mean τ of splits, tests in which it is more or "
+            "less consistent, significant pairs, how many more (as a share of all), and contradictions; 95 % intervals."
         )
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
@@ -235,12 +234,9 @@ def _name_file(comparison: ComparisonResults, number: int, question: str) -> str
     """Return the name of a result's files, without suffix: a collection's own name may hold anything, theirs may not."""
     name, test = comparison.collections[number - 1].name, comparison.second_test
     stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:60] or "scores"
-    named = {
-        "small_consistency": f"consistency-{SMALL}",
-        "second_power": f"power-{test}",
-        "second_reference": f"reference-{test}",
-    }
-    return f"{stem if len(comparison.collections) == 1 else f'{number}-{stem}'}-{named.get(question, question)}"
+    part = f"consistency-{SMALL}" if question == "small_consistency" else question
+    part = f"{question.removeprefix('second_')}-{test}" if question.startswith("second_") else part
+    return f"{stem if len(comparison.collections) == 1 else f'{number}-{stem}'}-{part}"
 
 
 def _find_former(folder: Path) -> set[str]:

@@ -95,8 +95,8 @@ def _take_from_matrices(
     shared = [m for m in opened[0].measures if all(str(m) in map(str, data.measures) for data in opened)]
     known = [str(measure) for measure in shared if str(measure) != reference]
     names = [str(measure) for measure in resolve_measures(requested, labels=known)]
-    others = [str(measure) for measure in resolve_measures(known if rivals is None else rivals, labels=known)]
-    others = [name for name in others if name not in names]
+    compared = map(str, resolve_measures(known if rivals is None else rivals, labels=known))
+    others = [name for name in compared if name not in names]
     _refuse_reference([*names, *others], reference)
     for asked, name in zip(requested, names, strict=False):
         if name not in known and not (isinstance(asked, str) and asked == name):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.ranking_similarity import ALIKE
+from metaeval.analyses.ranking_similarity import ALIKE, INTERCHANGEABLE
 from metaeval.comparison.findings import MOST_NAMED, find_facts, find_headline, find_verdicts
 from metaeval.comparison.results import ComparisonResults
 from metaeval.show.cells import NOTHING, format_cell
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MOST_PANELS = 4
 
 MEANINGS = {
-    "τ": f"Alike: the whole interval of τ lies above {ALIKE:g}; not alike: below; otherwise it cannot be told.",
+    "τ": f"Alike: the whole interval of τ lies above {ALIKE:g}; not alike: below; otherwise it cannot be told. (That one "
+    f"measure may replace another, metaeval similarity says from {INTERCHANGEABLE:g} on.)",
     "ontradict": "Contradict: both find a pair of runs significantly different, in opposite directions.",
     ", all with": "The run that is named is in all these pairs.",
     "differences than": "More, fewer: than each measure named, where the interval of the difference leaves out 0.",
@@ -83,8 +84,9 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
         caption += ". Without intervals: on other topics all this may differ."
     else:
         caption += ". In brackets: 95 % intervals over topics, wider the more measures are compared."
-    phrases = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told)
+    phrases, n = " ".join(finding.phrase for finding in find_verdicts(comparison, name) if finding.told), len(frame) - 1
     legend = " ".join(meaning for word, meaning in MEANINGS.items() if word in phrases)
+    legend += f" The {n} others: all measures compared here but {name}." * (f"of the {n} others" in phrases)
     return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)
 
 
@@ -116,8 +118,8 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
     title, frame = shorten_name(name, _LONGEST), find_facts(comparison, name).frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
-    def add(key: str, column: str, label: str, level: float, factor: float = 1.0) -> None:
-        """Add a panel with a line to compare with: whole at 0, dashed elsewhere."""
+    def add(key: str, column: str, label: str, level: float | None, factor: float = 1.0) -> None:
+        """Add a panel with a line to compare with, if any: whole at 0, dashed elsewhere."""
         numbers = factor * others.reindex(columns=[column, f"{column}_low", f"{column}_high"]).astype(float)
         rows = [
             Row(other, other, value, line=(low, high) if low <= high else None)
@@ -126,16 +128,16 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         filled = column == "contradictions"
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows))) if filled else None
         label += "; bars: 95 % intervals" * any(row.line is not None for row in rows)
-        style = "-" if level == 0 else "--"
-        charts.append(
-            IntervalChart(rows, label, headings.get(key, key.capitalize()), [(level, style)], limits, filled=filled)
-        )
+        levels = [] if level is None else [(level, "-" if level == 0 else "--")]
+        charts.append(IntervalChart(rows, label, headings.get(key, key.capitalize()), levels, limits, filled=filled))
 
     if comparison.agreement is not None:
         reference, mine = str(comparison.agreement.reference), float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
-        add("similarity", "tau", f"τ with {title}; line: {ALIKE:g}, alike above, not alike below", ALIKE)
+        few = comparison.lacks_intervals  # too few runs or topics to say of any measure that it is alike, or not
+        limit = "too few runs or topics for a limit" if few else f"line: {ALIKE:g}, alike above, not alike below"
+        add("similarity", "tau", f"τ with {title}; {limit}", None if few else ALIKE)
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))
     if "difference" in frame:

@@ -30,9 +30,8 @@ def report_policy(what: str, file: object = None) -> None:
 
 def check_policy(policy: str, allowed: object) -> None:
     """Refuse a policy that is not one of the `Literal` `allowed`."""
-    names = get_args(allowed)
-    if policy not in names:
-        raise MetaevalError(f"there is no policy {policy!r}: use {', '.join(names)}")
+    if policy not in get_args(allowed):
+        raise MetaevalError(f"there is no policy {policy!r}: use {', '.join(get_args(allowed))}")
 
 
 def describe_total(count: int) -> str:
@@ -46,7 +45,8 @@ def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: s
     if dropped and len(dropped) == n:
         raise DataError(f"{policy} would leave no {what}", hint="choose another policy, or fewer runs and measures")
     if dropped:
-        report_policy(f"left out {len(dropped)} of {format_count(n, what)}: {format_list(dropped)} (like {policy})")
+        why = f"(like {policy}), since scores or answers there are {'invalid' if 'invalid' in policy else 'missing'}"
+        report_policy(f"left out {len(dropped)} of {format_count(n, what)}: {format_list(dropped)} {why}")
 
 
 def find_complete(

@@ -293,3 +293,11 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(man
     none = me.significance_contradictions(many, n_permutations=50, alpha=0.001, test="max-t").run_pairs()
     assert none.empty
     assert list(none) == ["measure_1", "measure_2", "run_1", "run_2"]
+
+
+@pytest.mark.parametrize(("n_runs", "n_topics", "lettered"), [(10, 20, True), (9, 20, False), (10, 18, False)])
+def test_with_few_runs_or_topics_a_table_of_consistency_has_no_letters(n_runs, n_topics, lettered):
+    scores = label(draw_graded(n_runs, n_topics, [0.2, 2.0]))
+    table = me.split_half_consistency(scores, n_trials=20, n_permutations=50).tables()[0]
+    assert ("letters" in table.frame) == lettered
+    assert ("No letters: they need 10 runs, and as many topics in each set." in table.caption) == (not lettered)

@@ -81,7 +81,7 @@ def test_nothing_that_may_be_wrong_is_praised():
     panels = list_panels(result, "mine", order_measures(result, "mine"))
     headings = [panel.title for panel in panels]
     assert headings[1] == "Consistency"
-    assert headings[3] == "Contradicts every other measure by bootstrap-t"
+    assert headings[3] == "Contradicts every other measure by both tests, bootstrap-t and randomised-tukey-hsd"
     counts = result.summary("mine")["contradictions"]
     assert {row.name: row.centre for row in panels[3].rows} == counts.drop("mine").to_dict()
 
@@ -101,7 +101,8 @@ def test_with_a_reference_agreement_leads():
     winner = answer({**BASE, **people()})
     assert winner.headline == "Agrees with people; no measure is clearly better"
     assert winner.findings == (
-        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; clearly better: none; clearly worse: none)",
+        "Orders 98 % of run pairs as people does, place 1 of all 4 "
+        "(91–100 %; clearly better than it: none; clearly worse than it: none)",
         "None of its significant differences are contradicted by people "
         "(0 of the 59 that both find; 0–20 % with other runs and topics)",
         "Nearest are AP and P; whether the rankings of runs are alike cannot be told "
@@ -114,8 +115,8 @@ def test_with_a_reference_agreement_leads():
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
     assert loser.headline == "Agrees with people less than every other measure"
     assert loser.findings[:2] == (
-        "Orders 66 % of run pairs as people does, place 4 of 4 "
-        "(53–77 %; clearly better: every other measure; clearly worse: none)",
+        "Orders 66 % of run pairs as people does, place 4 of all 4 "
+        "(53–77 %; clearly better than it: every other measure; clearly worse than it: none)",
         "Has no significant difference in common with people",
     )
 
@@ -124,8 +125,10 @@ def test_with_a_reference_agreement_leads():
     ("columns", "headline"),
     [
         (see({"mine": 0.2, "AP": 4.0, "RR": 5.0, "P": 6.0}), "Agrees with people better than every other measure"),
-        # Of three like it and two far worse ones, no more than half are beaten.
-        (see({"mine": 0.2, "AP": 0.2, "RR": 0.2, "Q": 0.2, "P": 5.0, "S": 5.0}), "Among the best at agreeing with people"),
+        # Two far worse ones are half of four others, and less of five.
+        (see({"mine": 0.2, "AP": 0.2, "RR": 0.2, "P": 5.0, "S": 5.0}), "Among the best at agreeing with people"),
+        (see({"mine": 0.2, "AP": 0.2, "RR": 0.2, "Q": 0.2, "P": 5.0, "S": 5.0}),
+         "Agrees with people better than 2 of 5 others, worse than none"),
         # One worse measure does not lift a measure that most others beat.
         ({"mine": see({"x": 5.0}, seed=5)["x"], **see({"AP": 0.2, "RR": 0.2, "Q": 0.2, "S": 0.2}, turned="S")},
          "Agrees with people less than most measures"),
@@ -136,11 +139,25 @@ def test_with_a_reference_agreement_leads():
         (see(NOISE, turned=NOISE), "Every measure disagrees with people: is its direction right?"),
     ],
     ids=[
-        "winner", "among the best", "beaten by most", "random", "unrelated reference", "upside down", "all below chance",
+        "winner", "among the best", "few are worse", "beaten by most", "random", "unrelated reference", "upside down",
+        "all below chance",
     ],
 )  # fmt: skip
 def test_with_a_reference_the_headline_is_known_beforehand(columns, headline):
     assert answer({**people(), **columns}).headline == headline
+
+
+def test_a_headline_leads_with_what_is_decided_and_says_then_what_is_not():
+    """Of equals the first is said; of nothing decided nothing."""
+    found = answer(see({"mine": 1.6, "AP": 0.6, "RR": 0.7, "P": 0.8}))
+    assert found.headline == "Finds fewer differences than AP; similarity to RR undecided"
+    assert found.findings[0].startswith("Nearest is RR; whether")
+    assert found.findings[0].endswith(", on both sides of 0.8)")
+    few = answer(see({"mine": 0.7, "AP": 0.7, "noisy": 9.0}))
+    assert few.headline == "Ranks runs unlike noisy; similarity to AP undecided"
+    assert ", on both sides of 0.8, below it for 1 of the 2 others)" in few.findings[0]
+    found = answer(see({"mine": 0.7, "AP": 0.7}))
+    assert found.headline == "Undecided: these topics do not tell whether it ranks like AP"
 
 
 def test_too_few_runs_or_topics_are_said_first():
@@ -150,6 +167,13 @@ def test_too_few_runs_or_topics_are_said_first():
     for columns in (BASE, {**BASE, **people()}):
         few = answer({name: column[:, :15] for name, column in columns.items()})
         assert few.headline == "Too few topics to judge: at least 25 are needed"
+    for comparison, limits in (
+        (ask({name: column[:3] for name, column in BASE.items()}), []),
+        (ask(BASE), [(0.8, "--")]),
+    ):
+        panel = list_panels(comparison, "mine", order_measures(comparison))[0]
+        assert panel.levels == limits
+        assert ("too few runs or topics for a limit" in panel.label) == (not limits)
 
 
 def test_a_measure_that_most_likely_has_the_wrong_direction_is_not_called_unrelated():
@@ -203,8 +227,13 @@ def test_runs_that_were_left_out_are_not_counted(tmp_path):
 def test_what_ignores_the_order_of_classes_is_told_so():
     runs = make_runs(12, 30, 4, seed=0)
     found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
-    assert found.headline == "Ignores the order of the classes, unlike RNOD"
-    assert found.findings[0].startswith("Ignores the order of the classes (")
+    assert found.headline == "Its formula ignores the order of the classes, unlike RNOD"
+    begins = (
+        "Its formula ignores the order of the classes, as does {} (tried on made-up data, not on these runs: fails in"
+    )
+    assert found.findings[0].startswith(begins.format("none of the 2 others"))
+    found = find_answer(compare("NVD", runs, against=["NMD", "JSD", "RNOD"], **QUICK))
+    assert found.findings[0].startswith(begins.format("1 of the 3 others"))
 
 
 def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new_one_are_shown():

@@ -71,6 +71,17 @@ def test_a_line_that_the_second_test_denies_says_what_both_find():
     assert "tukey" not in agreed["power"].phrase
 
 
+def test_what_only_the_first_test_finds_is_said_to_be_unconfirmed():
+    opposed, agreed = (
+        judge({"mine": 0.2, "AP": 0.2, "RR": 0.9}, turned=("AP",))[0],
+        judge({"mine": 5.0, "AP": 5.0, "RR": 5.0})[0],
+    )
+    (found,) = (one for one in find_verdicts(deny(opposed, agreed), "mine") if one.key == "contradictions")
+    assert (
+        found.sentence == "Contradicts AP by bootstrap-t, which the second test, randomised-tukey-hsd, does not confirm"
+    )
+
+
 def test_a_headline_of_more_differences_is_one_that_the_second_test_does_not_deny():
     more, fewer = (judge({"mine": a, "AP": b}, n_topics=400)[0] for a, b in ((0.3, 0.5), (0.6, 0.3)))
     assert more.verdict().startswith("mine: ranks runs like AP and finds more differences.")
@@ -81,7 +92,10 @@ def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
     """The contradicted ones are the farthest of 13, and only 8 of the others are shown."""
     noise = {"mine": 0.2, "odd": 0.2, "even": 0.3, **{f"like {number}": 0.2 for number in range(10)}}
     result, found = judge(noise, turned=("odd", "even"))
-    assert found["contradictions"].sentence == "Contradicts odd and even by bootstrap-t"
+    assert (
+        found["contradictions"].sentence
+        == "Contradicts odd and even by both tests, bootstrap-t and randomised-tukey-hsd"
+    )
     mine, odd = (result.collections[0].power.means[:, k] for k in range(2))
     better, worse = re.search(r"; on one of them, (r\d+) is better than (r\d+) by mine, worse by odd$",
                               found["contradictions"].numbers).groups()  # fmt: skip
