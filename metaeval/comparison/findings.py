@@ -70,18 +70,13 @@ RULES = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that came out for a new measure: a line of the answer if it is `told`, and what became of its claim.
-
-    The line is a `sentence` and its `numbers`; `second` says what came out by the second test, where that was tried.
-    """
+    """One thing that came out for a new measure: a `sentence`, its `numbers`, and whether the answer has `told` them."""
 
     key: str
     sentence: str
     numbers: str
-    claim: str
     outcome: Outcome
     told: bool = True
-    second: str = ""
 
     @property
     def phrase(self) -> str:
@@ -239,7 +234,7 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better than it: {above}; clearly worse than it: {below}"
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
-    return headline, Finding("agreement", sentence, numbers, f"{name}: {sentence}.", outcome)
+    return headline, Finding("agreement", sentence, numbers, outcome)
 
 
 def judge_reference(facts: Facts) -> Finding | None:
@@ -261,8 +256,7 @@ def judge_reference(facts: Facts) -> Finding | None:
     elsewhere = f"{100 * low:.0f}–{100 * high:.0f} % with other runs and topics"
     numbers = f"{wrong:,} of the {decided:,} that both find; {elsewhere}" if decided else ""
     outcome: Outcome = "holds" if word == TOLD else "does not hold" if word == CONTRADICTED else "cannot tell"
-    claim = f"Significant differences by {facts.measure} are right more often than chance, by {reference}."
-    return Finding("reference", sentence, numbers, claim, outcome)
+    return Finding("reference", sentence, numbers, outcome)
 
 
 def judge_similarity(facts: Facts) -> Finding | None:
@@ -306,8 +300,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
             numbers = f"{against}{'; τ with every other measure is below 0' * (len(rest) > 1)}"
     if opposite or contrary:
         numbers += facts.say_assumed(str(far.name))
-    like = "another measure" if unlike and not opposite else title
-    return Finding("similarity", sentence, numbers, f"{facts.measure} ranks runs like {like}.", outcome)
+    return Finding("similarity", sentence, numbers, outcome)
 
 
 def find_nearest(rest: pd.DataFrame) -> pd.Series:
@@ -334,11 +327,10 @@ def judge_consistency(facts: Facts) -> Finding | None:
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
     numbers = f"mean τ at both sizes {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
-    claim = f"{facts.measure} ranks runs more stably than most measures between subsets of these topics."
     # It is not said of what may be wrong that it is stable.
     told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)
     sentence = f"Its ranking is {words.get(word, 'about as stable as others')} between random subsets of these topics"
-    return Finding("consistency", sentence, numbers, claim, outcome, told)
+    return Finding("consistency", sentence, numbers, outcome, told)
 
 
 def judge_power(facts: Facts) -> Finding | None:
@@ -348,16 +340,16 @@ def judge_power(facts: Facts) -> Finding | None:
     counted, pairs = (int(facts.frame[what][facts.measure]) for what in ("significant", "pairs"))
     test = f"by {list_results(facts.studies, 'power')[0].test}"
     word, whom, beside = _compare_power(facts)
-    claim = {
-        "": "finds more or fewer differences than others",
-        "both": "is in the middle by how many differences it finds",
-    }.get(word, f"finds {word} differences than {whom}")
-    sentence = f"{claim[0].upper()}{claim[1:]} {test}" if word else f"Whether it {claim} {test} cannot be told"
+    sentences = {
+        "": f"Whether it finds more or fewer differences than others {test} cannot be told",
+        "both": f"Is in the middle by how many differences it finds {test}",
+    }
+    sentence = sentences.get(word, f"Finds {word} differences than {whom} {test}")
     if word == "more" and not ("decided" in facts.frame and grade_differences(facts) in (TOLD, CONTRADICTED)):
         sentence += "; whether they are right, these data do not show"
     outcome: Outcome = "holds" if word else "cannot tell"
     numbers = f"{facts.measure} finds {counted:,} of {pairs:,} pairs of runs different{beside}"
-    return Finding("power", sentence, numbers, f"{facts.measure} {claim}.", outcome)
+    return Finding("power", sentence, numbers, outcome)
 
 
 def _compare_power(facts: Facts) -> tuple[str, str, str]:
@@ -388,17 +380,15 @@ def judge_contradictions(facts: Facts) -> Finding | None:
     counts = facts.frame["contradictions"].drop(facts.measure).sort_values(ascending=False, kind="stable")
     found = counts[counts > 0]
     if not len(found):
-        claim = f"{facts.measure} was seen to contradict none of the others."
-        return Finding("contradictions", "Contradicts no other measure", "", claim, "holds", told=False)
+        return Finding("contradictions", "Contradicts no other measure", "", "holds", told=False)
     named, most, least = [*found.index], int(found.iloc[0]), int(found.iloc[-1])
     between = "or" if most == least + 1 else "to"
     pairs = format_count(most, "pair") if most == least else f"{least:,} {between} {most:,} pairs"
     each = " each" * (most == least == 1 < len(found))
     assumed = facts.say_assumed(*map(str, found.index))
     numbers = f"on {pairs} of runs{each}{_describe_pairs(facts, str(found.index[0]))}{assumed}"
-    claim = f"{facts.measure} contradicts {', '.join(named)}."
     test = list_results(facts.studies, "power")[0].test
-    return Finding("contradictions", f"Contradicts {name_some(named, len(counts))} by {test}", numbers, claim, "holds")
+    return Finding("contradictions", f"Contradicts {name_some(named, len(counts))} by {test}", numbers, "holds")
 
 
 def _describe_pairs(facts: Facts, other: str) -> str:
@@ -429,15 +419,15 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
     if not marks:
         return None
-    ordinal, claim = traits.get("ordinal"), f"{title}: {marks}."
+    ordinal = traits.get("ordinal")
     if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
-        return Finding("formula", f"Properties of its formula: {marks}", "", claim, "holds", told=False)
+        return Finding("formula", f"Properties of its formula: {marks}", "", "holds", told=False)
     others = [checks.get("ordinal") for other, checks in tried.items() if other != title]
     same = sum(bool(each and each.failed) and ignores_order(each) == ignores_order(ordinal) for each in others)
     verb = "ignores" if ignores_order(ordinal) else "does not always respect"
     sentence = f"Its formula {verb} the order of the classes, as {'do' if same > 1 else 'does'} {same or 'none'}"
     numbers = f"tried on made-up data, not on these runs: fails in {ordinal.failed:,} of {ordinal.cases:,} cases"
-    return Finding("formula", f"{sentence} of the {len(others)} others", numbers, claim, "holds")
+    return Finding("formula", f"{sentence} of the {len(others)} others", numbers, "holds")
 
 
 def ignores_order(check: PropertyCheck | None) -> bool:
@@ -452,26 +442,31 @@ _JUDGES: tuple[Callable[[Facts], Finding | None], ...] = (
 
 @find_once
 def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
-    """Return what came out for a new measure, and whether it stands by the second test."""
+    """Return what came out for a new measure, and what of it the second test does not confirm."""
     facts, second = find_facts(comparison, name), find_second_facts(comparison, name)
     findings = [agreed[1]] if (agreed := judge_agreement(comparison, name)) else []
     for judge in _JUDGES:
         if (finding := judge(facts)) is not None:
-            again = "" if second is None else _compare(finding, judge(second))
-            if second is not None:
-                finding = _say_both_tests(finding, facts, second)
-            findings.append(replace(finding, second=again))
+            findings.append(finding if second is None else _say_both_tests(finding, facts, second))
     if comparison.lacks_intervals:  # nothing is claimed
-        findings = [replace(each, outcome="cannot tell", second="", told=False) for each in findings]
+        findings = [replace(each, outcome="cannot tell", told=False) for each in findings]
     by_formula = judge_formula(comparison.traits, name)
     return [*findings, *([by_formula] if by_formula else [])]
 
 
 def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
-    """Say in the sentence of contradictions, or of power, whether the second test finds them too, or the opposite."""
-    if finding.key not in ("contradictions", "power") or not finding.told or finding.outcome != "holds":
-        return finding
+    """Say of contradictions, power, or what a reference contradicts, whether the second test finds it too, or the opposite."""
     first, later = (list_results(each.studies, "power")[0].test for each in (facts, second))
+    if (
+        not finding.told
+        or finding.outcome == "cannot tell"
+        or finding.key not in ("reference", "contradictions", "power")
+    ):
+        return finding
+    if finding.key == "reference":
+        denied = judge_reference(second)
+        same = denied is None or denied.outcome == finding.outcome
+        return finding if same else replace(finding, numbers=f"{finding.numbers}; by {later}: {denied.phrase}")
     if finding.key == "contradictions":
         found, again = (each.frame["contradictions"] > 0 for each in (facts, second))
         n, confirmed = int(found.sum()), int((found & again).sum())
@@ -487,13 +482,6 @@ def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
             return replace(finding, sentence=sentence, numbers=numbers)
         tests = first if other else f"{first}, which the second test, {later}, does not confirm"
     return replace(finding, sentence=finding.sentence.replace(f"by {first}", f"by {tests}"))
-
-
-def _compare(finding: Finding, other: Finding | None) -> str:
-    """Return in words whether the claim of a finding holds by another test, or what came out there instead."""
-    if other is None:
-        return "does not apply"
-    return other.outcome if other.claim == finding.claim else other.phrase
 
 
 # The answer

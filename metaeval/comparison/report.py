@@ -184,16 +184,6 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
         table = Table(frame, caption, comparison.signature, joined=True)
         part, folded = comparison.name_part("summary", name), "All numbers beside each measure"
         numbers.append({**files.put_table(table, part, rows=facts.frame, folded=folded), "kind": "wide"})
-    rows = [
-        {"claim": finding.claim, comparison.test: finding.outcome, comparison.second_test: finding.second or NOTHING}
-        for name in comparison.new
-        for finding in find_verdicts(comparison, name)
-        if not comparison.lacks_intervals and finding.key in ("reference", "power", "contradictions")
-    ]
-    if rows:
-        caption = "What becomes of each claim by the test that the verdict rests on, and by another one."
-        claims = Table(pd.DataFrame(rows).set_index("claim"), caption, comparison.signature)
-        numbers.append(files.put_table(claims, "claims", folded="Does each claim stand by another test?"))
     ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
     named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in ways}
     directions = " ".join(f"{ways[way]}: {', '.join(names)}." for way, names in named.items() if names)
