@@ -223,8 +223,7 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 
     check_folder(out)
     # Scores that an earlier call stored are what this one goes on with.
-    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    names = [name for name in names if name != "scores" and not name.startswith(".")]
+    names = sorted(path.name for path in out.glob("[!.]*") if path.name != "scores")
     if names and not overwrite:
         there = f"there is something already ({format_list(names, 3)})"
         raise MetaevalError(f"{out}: {there}: name another folder, or --overwrite the report there, and nothing else")

@@ -46,7 +46,7 @@ OPTIONS = [
     (me.calibrate_tests, {"alpha": 0.0}, "between 0 and 1"),
     (me.coverage, {"reference": []}, "at least one reference measure"),
     (me.coverage, LACKING, "reference measure kappa is not among the scores, which hold Accuracy"),
-    (me.coverage, {"reference": ["NMD,kappa"]}, "give each name a reference of its own, or score the runs with it too"),
+    (me.coverage, {"reference": ["NMD,RNOD"]}, "NMD,RNOD is not among .*did you mean .'NMD', 'RNOD'"),
     (agree, {"reference": "nobody"}, "there is no measure 'nobody'"),
     (agree, {"statistics": ["tau"]}, "there is no statistic 'tau'"),
     (agree, {"statistics": ["spa@3"]}, "have a form such as tau_b@15"),
