@@ -139,8 +139,7 @@ def coverage(
         raise MetaevalError("unanimous improvement needs at least one reference measure")
     if absent := [name for name in wanted if name not in names]:
         hint = suggest_measures(absent[0], names, "reference") or "score the runs with it too"
-        held = f"which hold {format_list(names, most=12)} ({hint})"
-        raise MetaevalError(f"the reference measure {absent[0]} is not among the scores, {held}")
+        raise MetaevalError(f"the reference {absent[0]} is not among the scores of {format_list(names, 12)} ({hint})")
     positions = [names.index(name) for name in wanted]
     every, base = Scaled(ready.values), Scaled(ready.values, ready.places[2][positions])
     result = ready.restore(find_coverage(every, base), "measure")

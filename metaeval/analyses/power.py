@@ -82,7 +82,7 @@ class PowerRows(MeasureRows):
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
         legend = self.no_interval
         if self.rows["low"].notna().any():
-            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval of % on other topics."
+            caption += f" %: of all pairs, with its {100 * self.over_topics.confidence:g} % interval on other topics."
         names = {"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"}
         shown = self.rows.set_index("measure").rename(columns=names)
         percent = shown.columns.intersection(["%", "low", "high"], sort=False)

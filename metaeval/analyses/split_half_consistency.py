@@ -108,9 +108,9 @@ class SplitHalfConsistency(Result):
         """
         frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        letters = " Measures without a common letter differ significantly over these splits of these topics."
-        caption += letters * (len(frame) > 1)
+        caption = f"Split-half consistency: Kendall's τ of rankings ({a} vs. {b} topics, {len(self.tau):,} splits)."
+        letters = " Measures without a common letter differ significantly (α = {:g}) over these splits of these topics."
+        caption += letters.format(self.alpha) * (len(frame) > 1)
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."
         return [Table(frame, caption, self.signature, legend=residual * (len(frame) > 1))]
 

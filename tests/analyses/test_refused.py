@@ -45,7 +45,7 @@ OPTIONS = [
     (me.calibrate_tests, {"difference": -1.0}, "above 0"),
     (me.calibrate_tests, {"alpha": 0.0}, "between 0 and 1"),
     (me.coverage, {"reference": []}, "at least one reference measure"),
-    (me.coverage, LACKING, "reference measure kappa is not among the scores, which hold Accuracy"),
+    (me.coverage, LACKING, "reference kappa is not among the scores of Accuracy"),
     (me.coverage, {"reference": ["NMD,RNOD"]}, "NMD,RNOD is not among .*did you mean .'NMD', 'RNOD'"),
     (agree, {"reference": "nobody"}, "there is no measure 'nobody'"),
     (agree, {"statistics": ["tau"]}, "there is no statistic 'tau'"),
