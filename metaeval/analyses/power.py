@@ -231,8 +231,8 @@ class PooledDiscriminativePower(PowerRows):
 
     def tables(self) -> list[Table]:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
-        names = ", ".join(self.collections)
-        return self.tabulate(f"Discriminative power pooled over {len(self.collections)} collections ({names}).")
+        first, names = self.parts[0], ", ".join(self.collections)
+        return self.tabulate(f"Significant pairs of runs by {first.test} at α = {first.alpha:g}, pooled over {names}.")
 
 
 class Testing(TypedDict, total=False):

@@ -82,11 +82,11 @@ class VarianceComponents(Result):
             "normal effects: where means of runs are skewed, that of run is too narrow. Share: of the sum of all components, "
             "which is the variance of a single score."
         )
-        caption = "Components of the variance of scores."
+        interval = f"{100 * self.confidence:g} % interval"
+        caption = f"Components of the variance of scores, with {interval}s."
         whole = Table(shown.set_index(shown.columns[0]), caption, self.signature, digits=4, legend=legend)
         brief = Table(shares, "Shares of the variance of a single score.", self.signature, at=("short", "paper"))
         known = self.reliability.set_index("measure").rename(columns={"expected_tau": "expected τ"})
-        interval = f"{100 * self.confidence:g} % interval"
         known[interval] = [write_ends(*ends) for ends in known[["Eρ²_low", "Eρ²_high"]].to_numpy()]
         twice = [*known.filter(like="twice")] if len(self.numbers) > 2 else []
         now = ", ".join(format_count(round(number), facet) for facet, number in self.numbers.items() if facet != "run")
