@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import Within, check_options, prepare, warn_of_constant_measures
-from metaeval.analyses.result import Result, write_ends
+from metaeval.analyses.result import Result, join_names, write_ends
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table, cross
@@ -69,7 +69,7 @@ class SampleSize(Result):
             who = f"measures need {least} to {largest}" if len(known) > 1 else f"{first} needs about {least}"
             answer = f"As a model predicts from the {self.n_topics:,} {self.unit}s there are, {who} {aim}"
         if missing := [name for name in needed.index if name not in known.index]:
-            rest = "all others" if len(missing) == len(needed) - 1 > 1 else format_list(missing, 3)
+            rest = "all others" if len(missing) == len(needed) - 1 > 1 else join_names(missing)
             answer += f", {rest} more than {most:,}"
         ties = any(each.never_significant for each in self.diagnostics)
         return f"{answer}.{' Identical runs always tie, which changes this.' * ties}"
