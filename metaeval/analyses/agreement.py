@@ -179,7 +179,8 @@ class Agreement(Result):
         caption = f"Agreement with {self.reference}."
         whole = Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend, marked=marked, at=("all",))
         paper = replace(whole.take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]]), at=("paper",))
-        told = f" {level} are each by itself; others better than it: by paired differences." * ("interval" in shown)
+        told = " Pairwise accuracy: share of pairs of runs in its order." * (first.name == "pairwise_accuracy")
+        told += f" {level} are each by itself; others better than it: by paired differences." * ("interval" in shown)
         tables = [Table(pd.DataFrame(shown, index), caption + told, self.signature, at=("short",)), paper, whole]
         if not np.isnan(self.low).all():
             speaks = "over topics, for the same runs" if here else ELSEWHERE[self.over]

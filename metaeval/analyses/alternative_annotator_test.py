@@ -104,16 +104,15 @@ class AlternativeAnnotatorTest(Result):
         full["passes from ε"] = np.where(rows["passes_from"].isna(), never, rows["passes_from"].map("{:g}".format))
         full = full.reindex(short.index).assign(**{heading: short[heading]})
         people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
+        level = f"{100 * self.confidence:g} % interval"
         caption = (
-            f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g}, "
-            f"agreement {self.agreement}. ω: share of people that a judge wins against; from {PASS:g} on it passes"
-            f"{', wherever its interval ends' * bool(rows['omega_low'].notna().any())}."
+            f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g} (lead "
+            f"given to judges), agreement {self.agreement}. ρ: how often a judge agrees with the others as well as a person "
+            f"or better. ω: share of people that it wins against; from {PASS:g} on it passes"
+            f"{f', wherever its {level} ends' * bool(rows['omega_low'].notna().any())}."
         )
         squared = "The test squares distances, these are means. " * (self.agreement == "squared-error")
-        legend = (
-            f"ρ: how often a judge agrees with the other people as well as a person or better. {heading.capitalize()}: on "
-            f"average; (people): with each other. {squared}Low and high: {100 * self.confidence:g} % interval over topics."
-        )
+        legend = f"{heading.capitalize()}: on average; (people): with each other. {squared}Low and high: {level} over topics."
         return [
             Table(short, caption, self.signature, at=("short",)),
             Table(full, caption, self.signature, digits=2, legend=legend, joined=True, at=("paper", "all")),

@@ -83,14 +83,12 @@ class TestCalibration(MeasureRows):
         of_each = rows.drop_duplicates("measure").itertuples()
         sizes = ", ".join(f"{row.difference:.3g} with {row.measure}" for row in of_each)
         legend = (
-            f"Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
-            f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
-            f"found ({sizes}). Not simulated: near-copies that differ on a few topics, and failures that these topics do not "
-            "show."
+            f"Errors should be {100 * self.alpha:g} %. Power: of true differences of {sizes}. Not simulated: near-copies that "
+            "differ on a few topics, and failures that these topics do not show."
         )
-        kind = f"in {self.n_studies} studies simulated from these scores"
         caption = (
-            f"Errors (some false difference) and power (true differences found) of tests of all pairs of runs, {kind}."
+            "Errors (studies with a false difference; low, high: 95 % interval) and power (true differences found) of tests of "
+            f"all pairs of runs, in {self.n_studies} studies simulated from these scores."
         )
         return [Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)]
 

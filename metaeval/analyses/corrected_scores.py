@@ -82,10 +82,8 @@ class CorrectedScores(Result):
         board = self.ranks.leaderboard(self.measure).frame
         runs = board[["may be", "mean", "letters"]].assign(**{"judge's rank": self.rows["judge_rank"].to_numpy()})
         what = "these topics" if self.target == "topics" else "the population that the topics are from"
-        legend = (
-            f"May be: the ranks that the intervals of all pairs leave, together at {self.confidence:.0%} nominally. "
-            f"Letters: {LETTERS}."
-        )
+        legend = f"May be: as the intervals of all pairs leave it, nominally. Letters: {LETTERS}."
+        level = f"; may be: the ranks of a run, at {100 * self.confidence:g} % together"
         decided, flips = int(np.count_nonzero(self.pairs["judge"])), self.pairs["flips"].tolist()
         counts = {"reverse": flips.count("reversed"), "leave open": flips.count("lost")}
         changed = " and ".join(f"{verb} {count}" for verb, count in counts.items() if count) or "change none"
@@ -100,7 +98,7 @@ class CorrectedScores(Result):
             "not decide. First: which run, or how many may be."
         )
         return [
-            Table(runs, f"Runs by corrected mean of {self.measure}, of {what}.", self.signature, legend=legend),
+            Table(runs, f"Runs by corrected mean of {self.measure}, of {what}{level}.", self.signature, legend=legend),
             Table(summary, caption, self.signature, legend=evidence),
         ]
 

@@ -14,8 +14,9 @@ import pandas as pd
 from metaeval.analyses.prepare import check_options, prepare
 from metaeval.analyses.result import MeasureRows, tabulate_differences
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, MetaevalWarning, format_list, format_option
+from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure
+from metaeval.measures.registry import suggest_measures
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.cells import bracket_ends
 from metaeval.show.charts import IntervalChart
@@ -137,9 +138,8 @@ def coverage(
     if not wanted:
         raise MetaevalError("unanimous improvement needs at least one reference measure")
     if absent := [name for name in wanted if name not in names]:
-        several = f"give each name a {format_option('reference')} of its own, or " * ("," in absent[0])
-        held = f"which hold {format_list(names, most=12)}: {several}score the runs with it too"
-        raise MetaevalError(f"the reference measure {absent[0]} is not among the scores, {held}")
+        hint = suggest_measures(absent[0], names, "reference") or "score the runs with it too"
+        raise MetaevalError(f"the reference {absent[0]} is not among the scores of {format_list(names, 12)} ({hint})")
     positions = [names.index(name) for name in wanted]
     every, base = Scaled(ready.values), Scaled(ready.values, ready.places[2][positions])
     result = ready.restore(find_coverage(every, base), "measure")

@@ -58,8 +58,8 @@ NOTES = {
     ),
     "left out": "{count} with the scores of another run left out: {runs}",
     "identical": (
-        "{count} of {n_runs} runs have the same scores as another; {option} keeps one of each\nSame scores throughout: "
-        "{groups}. {never:,} of {n_pairs:,} run pairs always tie{so}."
+        "{count} of {n_runs} runs have the same scores as another, and the numbers depend on it; {option} keeps one of each\n"
+        "Same scores throughout: {groups}. {never:,} of {n_pairs:,} run pairs always tie{so}."
     ),
 }
 """What is said of each irregularity, the first line by itself; only the last two matter to rankings."""

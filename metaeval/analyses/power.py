@@ -82,7 +82,7 @@ class PowerRows(MeasureRows):
         """Return counts of significant pairs as the papers head them, #sig, #all and percent, and what is known of the best."""
         legend = self.no_interval
         if self.rows["low"].notna().any():
-            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval of % on other topics."
+            caption += f" %: of all pairs, with its {100 * self.over_topics.confidence:g} % interval on other topics."
         names = {"significant": "#sig", "mc_se": "±", "pairs": "#all", "power": "%"}
         shown = self.rows.set_index("measure").rename(columns=names)
         percent = shown.columns.intersection(["%", "low", "high"], sort=False)
@@ -231,8 +231,8 @@ class PooledDiscriminativePower(PowerRows):
 
     def tables(self) -> list[Table]:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
-        names = ", ".join(self.collections)
-        return self.tabulate(f"Discriminative power pooled over {len(self.collections)} collections ({names}).")
+        first, names = self.parts[0], ", ".join(self.collections)
+        return self.tabulate(f"Significant pairs of runs by {first.test} at α = {first.alpha:g}, pooled over {names}.")
 
 
 class Testing(TypedDict, total=False):

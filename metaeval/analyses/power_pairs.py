@@ -32,18 +32,16 @@ class SignificanceOverlap(MeasurePairs):
     """
 
     heading: ClassVar[str] = "SSO %"
-    caption: ClassVar[str] = "Significance overlap (SSO): % of run pairs significant by either measure that both find."
-    legend: ClassVar[str] = (
-        "SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the column's measure only, b: "
-        "with both."
-    )
+    caption: ClassVar[str] = "Significance overlap (SSO): % of run pairs found by either (α = {alpha}) that both find."
+    legend: ClassVar[str] = "SSO = b/(a + b + c); a: run pairs that only the row finds, c: only the column, b: both."
 
     def answer(self) -> str:
         """Say which two measures find the same differences most, and which least."""
         frame = self.pairs.dropna(subset="sso")
         if not len(frame):
             return "No measure finds a significant difference."
-        how = ("agree most on which differences are significant", "least")
+        most = " most" * (len(frame) > 1)
+        how = (f"agree{most} on which differences are significant", "least")
         ends = zip((frame["sso"].argmax(), frame["sso"].argmin()), how, strict=True)
         named = [(frame.iloc[place], what) for place, what in ends]
         parts = [f"{row.measure_1} and {row.measure_2} {what} (overlap {100 * row.sso:.0f} %)" for row, what in named]
@@ -91,7 +89,7 @@ class SignificanceContradictions(MeasurePairs):
     verdicts: np.ndarray
 
     heading: ClassVar[str] = "contradictions"
-    caption: ClassVar[str] = "Contradictions: run pairs with opposite significant conclusions."
+    caption: ClassVar[str] = "Contradictions: run pairs with opposite significant conclusions (α = {alpha})."
     whole: ClassVar[bool] = True
 
     def answer(self) -> str:

@@ -83,7 +83,8 @@ class QrelsComparison(Result):
             written[name] = [f"{count:,} ± {error:.1f}" if error else f"{count:,}" for count, error in counts]
         shown = written[["τ_b", "reversed", "lost", "new", "clear"]]
         if rows["low"].notna().any():
-            shown.insert(1, "interval", [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()])
+            ends = [write_ends(low, high, 2) for low, high in rows[["low", "high"]].to_numpy()]
+            shown.insert(1, f"{100 * self.confidence:g} % interval", ends)
         decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
         cells = shown[["reversed", "lost", "new"]].to_numpy().flat
         moved = "; ±: with other random trials" * any("±" in cell for cell in cells)

@@ -62,15 +62,16 @@ class RankingSimilarity(MeasurePairs):
         pairs = self.pairs.dropna(subset="tau")
         if not len(pairs):
             return "No two measures can be compared."
+        level = f" Brackets: {100 * self.confidence:g} % intervals." * ("intervals" in self.frames())
         if len(self.pairs) == 1:
             only, ends = pairs.iloc[0], bracket_ends(pairs["low"].iloc[0], pairs["high"].iloc[0])
-            return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}{ends}."
+            return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}{ends}.{level}"
         rows = [pairs.iloc[pairs["tau"].argmax()], pairs.iloc[pairs["tau"].argmin()]]
         most, least = (
             f"{row.measure_1} and {row.measure_2}{how} ({self.heading} {row.tau:.2f}{bracket_ends(row.low, row.high)})"
             for row, how in zip(rows, (" rank runs most alike", " least"), strict=True)
         )
-        return f"{most}, {least}."
+        return f"{most}, {least}.{level}"
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return τ as a square, measure by measure, and where there are intervals the pairs with them."""

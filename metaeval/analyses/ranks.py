@@ -147,17 +147,17 @@ class RunRanks(Result):
         rows = self.take_rows(measure).set_index("run")
         low, high = rows["low"].astype(str), rows["high"].astype(str)
         shown = {"rank": rows["rank"], "may be": low.where(low == high, low + "–" + high), "mean": rows["mean"]}
-        legend = f"May be: the rank set of a run, by claims about all pairs. Letters, by the same claims: {LETTERS}."
+        legend, ends = f"May be: ranks, by claims about all pairs. Letters, by the same claims: {LETTERS}.", ""
         if "mean_low" in rows:
             shown |= {"low": rows["mean_low"], "high": rows["mean_high"]}
-            legend += f" Low, high: {1 - self.alpha:.0%} interval of the mean on other topics, for each run by itself."
+            ends = f" Low, high: {100 * (1 - self.alpha):g} % interval of each mean by itself, on other topics."
         bold = pd.DataFrame("", index=rows.index, columns=[*shown, "letters"])
         bold["mean"] = np.where(rows["near_first"], "bold", "")
         unlike = (rows["near_first"] != (rows["low"] == 1)).any()
         return Table(
             pd.DataFrame(shown | {"letters": rows["letters"].fillna("too many")}),
-            f"Runs by {measure}. May be, and letters (runs without a common one differ): by {self.test} of all pairs, α = "
-            f"{self.alpha:g}{'; the answer compares with the best alone' * bool(unlike)}.", self.signature,
+            f"Runs by {measure}. May be: ranks that a run may have; runs without a common letter differ; by {self.test} of all "
+            f"pairs, α = {self.alpha:g}{'; the answer compares with the best alone' * bool(unlike)}.{ends}", self.signature,
             marks=lambda part: bold.loc[part.index].set_axis(part.columns, axis=1), legend=legend, joined=True,
             marked=self.explain_best("Bold, may be the best"),
         )  # fmt: skip

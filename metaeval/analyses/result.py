@@ -201,8 +201,8 @@ class MeasurePairs(Result):
 
     `numbers` are symmetric, of shape (measure, measure); `pairs`, in the order (0, 1), (0, 2), …, have columns measure_1,
     measure_2, then all numbers. A subclass says in its `heading` what a number is, in few words, what the triangle shows in
-    `caption` and `legend`, and whether numbers are `whole`: counts, which can be added up. Otherwise they are shares from 0 to
-    1, shown in percent.
+    `caption`, which may name settings, and `legend`, and whether numbers are `whole`: counts, which can be added up. Otherwise
+    they are shares from 0 to 1, shown in percent.
     """
 
     collection: str
@@ -232,7 +232,8 @@ class MeasurePairs(Result):
         """Return the triangle, or of many measures the largest numbers of each, and the triangle with all."""
         names = [str(measure) for measure in self.measures]
         cells = [self.write(number) for number in self.numbers[np.triu_indices(len(names), 1)]]
-        triangle = Table(arrange_pairs(names, cells, "–"), self.caption, self.signature, legend=self.legend)
+        caption = self.caption.format(**dict(self.signature.settings))
+        triangle = Table(arrange_pairs(names, cells, "–"), caption, self.signature, legend=self.legend)
         if len(names) <= MANY:
             return [triangle]
         numbers = self.numbers if self.whole else 100 * self.numbers

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.prepare import Within, check_options, prepare, warn_of_constant_measures
-from metaeval.analyses.result import Result, write_ends
+from metaeval.analyses.result import Result, join_names, write_ends
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.table import Table, cross
@@ -43,6 +43,7 @@ class SampleSize(Result):
     measures: tuple[Measure, ...]
     curves: pd.DataFrame
     n_topics: int
+    confidence: float
     unit: str = "topic"
 
     def topics_needed(self) -> pd.DataFrame:
@@ -68,9 +69,10 @@ class SampleSize(Result):
             who = f"measures need {least} to {largest}" if len(known) > 1 else f"{first} needs about {least}"
             answer = f"As a model predicts from the {self.n_topics:,} {self.unit}s there are, {who} {aim}"
         if missing := [name for name in needed.index if name not in known.index]:
-            rest = "all others" if len(missing) == len(needed) - 1 > 1 else format_list(missing, 3)
+            rest = "all others" if len(missing) == len(needed) - 1 > 1 else join_names(missing)
             answer += f", {rest} more than {most:,}"
-        return f"{answer}."
+        ties = any(each.never_significant for each in self.diagnostics)
+        return f"{answer}.{' Identical runs always tie, which changes this.' * ties}"
 
     def tables(self) -> list[Table]:
         """Return the topics that each measure needs for some values of expected τ; with all, every curve."""
@@ -81,10 +83,10 @@ class SampleSize(Result):
         ends = self.curves[["expected_low", "expected_high"]].tail(len(needed)).to_numpy()
         shown[f"τ with {self._write(most)}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
         if np.isfinite(ends).any():
-            shown["interval"] = [write_ends(low, high, 2) for low, high in ends]
+            shown[f"{100 * self.confidence:g} % interval"] = [write_ends(low, high, 2) for low, high in ends]
         beyond = f"In brackets: predicted, beyond the {self.n_topics:,} there are." * self._is_beyond(most)
-        what = f"{self.unit.title()}s needed for an expected τ between two sets of new {self.unit}s"
-        told = [f"{what}, by a model fitted to halves.", beyond, self.no_interval]
+        what = f"{self.unit.title()}s needed for an expected τ (Kendall's, of the rankings of runs)"
+        told = [f"{what} between two sets of new {self.unit}s, by a model fitted to halves.", beyond, self.no_interval]
         needs = Table(shown, " ".join(filter(None, told)), self.signature, digits=2)
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ"}
         columns = pd.MultiIndex.from_product([kinds, needed.index])
@@ -190,8 +192,8 @@ def sample_size(
         f"Predictions were checked with up to {_FURTHEST} times as many {unit}s as there are.",
     ][: (ladder[-1] > _MODELLED * n_topics) + bool(unchecked.any())]  # who asks for the latter has the former too
     return SampleSize(
-        measures=ready.scores.measures, curves=curves, n_topics=n_topics, unit=unit, no_interval=no_interval,
-        signature=ready.sign(trials=n_trials, tau=tau, confidence=confidence, seed=seed),
+        measures=ready.scores.measures, curves=curves, n_topics=n_topics, confidence=confidence, unit=unit,
+        signature=ready.sign(trials=n_trials, tau=tau, confidence=confidence, seed=seed), no_interval=no_interval,
         diagnostics=(ready.diagnostics,), remarks=tuple(remarks),
     )  # fmt: skip
 

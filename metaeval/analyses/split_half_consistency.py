@@ -108,11 +108,10 @@ class SplitHalfConsistency(Result):
         """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6)."""
         (a, b), several = self.sizes, len(self.measures) > 1
         few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
-        letters = "Measures without a common letter differ significantly over these splits of these topics."
-        letters = (
-            f"No letters: they need {FEWEST_FOR_LETTERS} runs, and as many topics in each set." if few else letters
-        )
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits). {letters * several}".rstrip()
+        caption = f"Split-half consistency: Kendall's τ of rankings ({a} vs. {b} topics, {len(self.tau):,} splits)."
+        letters = f" Without a common letter: significantly different (α = {self.alpha:g}) over these splits of these topics."
+        needed = f" No letters: they need {FEWEST_FOR_LETTERS} runs, and as many topics in each set."
+        caption += (needed if few else letters) * several
         frame = self.to_frame().set_index("measure").rename(columns={"mean_tau": "mean τ"})
         shown = frame[["mean τ"] if few else ["mean τ", "letters"]]
         residual = f"V_E2 = {self.residual_variance:.3g}: the variance of τ that neither measure nor split explains."

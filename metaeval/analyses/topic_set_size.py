@@ -35,7 +35,7 @@ class TopicSetSize(MeasureRows):
 
     n_topics: int
     difference: float
-    legend: str
+    aims: str
     unit: str = "topic"
 
     number: ClassVar[str] = "topics"
@@ -58,9 +58,9 @@ class TopicSetSize(MeasureRows):
             number, low, high = (rows[name].map(lambda n: "∞" if np.isinf(n) else f"{n:.0f}") for name in names)
             cells[heading] = number + (" (" + low + "–" + high + ")").where(rows[names[1]].notna(), "")
         known = rows[["detectable", "coefficient"]].add_suffix(f" with {self.n_topics}")
-        interval = ", with intervals in brackets" * bool(rows["low"].notna().any())
-        caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g}, and for reliable means{interval}."
-        short = Table(pd.DataFrame(cells), caption, self.signature, legend=self.legend, at=("short", "paper"))
+        caption = f"{self.unit.title()}s needed to find a difference of {self.difference:g} {self.aims}."
+        legend = f"By one measure it may matter more. Detectable: what the t-test finds so. {self.no_interval}".rstrip()
+        short = Table(pd.DataFrame(cells), caption, self.signature, legend=legend, at=("short", "paper"))
         return [short, replace(short, frame=short.frame.join(known), at=("all",))]
 
 
@@ -121,14 +121,13 @@ def topic_set_size(
     for names, numbers in zip(columns, designed, strict=True):
         rows[names] = numbers
     rows["detectable"] = detectable_difference(residual[:, 0] / n_topics, n_topics, alpha, beta)
-    legend = (
-        f"T-test: to find the difference with probability {1 - beta:g} at α = {alpha:g} by a paired t-test; by one measure it "
-        "may matter more than by another. Generalisability: so that the share of the variance of means that is between runs "
-        f"(coefficient) is {target:g}. Detectable: the difference that the t-test finds so. {no_interval}"
-    ).strip()
+    aims = (
+        f"with probability {1 - beta:g} by a paired t-test at α = {alpha:g}, and for {100 * target:g} % of the variance of "
+        "means to be between runs (generalisability)"
+    ) + f"; in brackets {100 * confidence:g} % intervals" * bool(rows["low"].notna().any())
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     return TopicSetSize(
-        measures=ready.scores.measures, rows=rows, n_topics=n_topics, difference=difference, legend=legend,
+        measures=ready.scores.measures, rows=rows, n_topics=n_topics, difference=difference, aims=aims,
         unit="cluster" if scores.clusters else "topic", no_interval=no_interval,
         signature=ready.sign(difference=difference, alpha=alpha, beta=beta, target=target, **resampling),
         diagnostics=(ready.diagnostics,),

@@ -82,23 +82,24 @@ class VarianceComponents(Result):
             "normal effects: where means of runs are skewed, that of run is too narrow. Share: of the sum of all components, "
             "which is the variance of a single score."
         )
-        caption = "Components of the variance of scores."
+        interval = f"{100 * self.confidence:g} % interval"
+        caption = f"Components of the variance of scores, with {interval}s."
         whole = Table(shown.set_index(shown.columns[0]), caption, self.signature, digits=4, legend=legend)
         brief = Table(shares, "Shares of the variance of a single score.", self.signature, at=("short", "paper"))
         known = self.reliability.set_index("measure").rename(columns={"expected_tau": "expected τ"})
-        known["interval"] = [write_ends(*ends) for ends in known[["Eρ²_low", "Eρ²_high"]].to_numpy()]
+        known[interval] = [write_ends(*ends) for ends in known[["Eρ²_low", "Eρ²_high"]].to_numpy()]
         twice = [*known.filter(like="twice")] if len(self.numbers) > 2 else []
         now = ", ".join(format_count(round(number), facet) for facet, number in self.numbers.items() if facet != "run")
         legend = (
-            "The variance of topics moves all runs alike, and does not count in Eρ². Detectable: by a paired t-test over "
-            f"{'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g}, with probability {1 - self.beta:g}. "
-            "Expected τ: metaeval sample-size, from random halves of its own, differs a little."
+            "The variance of topics moves all runs alike, and does not count in Eρ². Expected τ: metaeval sample-size, from "
+            "random halves of its own, differs a little."
         )
         means = "Eρ²: share of their variance that is between runs; Φ: the same if the level of scores counts too"
-        what = "detectable: the difference of two runs; expected τ: of rankings on as many new topics"
-        caption = f"Reliability of runs' means over {now}. {means}; {what}."
+        test = f"a paired t-test over {'tasks' if 'task' in self.numbers else 'topics'} at α = {self.alpha:g}"
+        what = f"detectable: what {test} finds with probability {1 - self.beta:g}; expected τ: of rankings of runs"
+        caption = f"Reliability of runs' means over {now}. {means}; {what} on as many new topics."
         tables = [brief, replace(whole, at=("all",))] if many else [whole]
-        shown = known[["Eρ²", "interval", "Φ", "detectable", "expected τ", *twice]]
+        shown = known[["Eρ²", interval, "Φ", "detectable", "expected τ", *twice]]
         tables.append(Table(shown, caption, self.signature, legend=legend))
         return tables
 

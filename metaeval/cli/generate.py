@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
@@ -16,21 +17,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, GROUPS, Analysis
-from metaeval.cli.opening import SUBJECTS, join_runs, open_partial, open_run_scores, open_sources
-from metaeval.cli.options import (
-    GAPS,
-    HELP,
-    MISSING,
-    NAMES,
-    OPTIONS,
-    PHRASES,
-    SHARED,
-    Option,
-    Options,
-    argument,
-    spell,
-    take,
-)
+from metaeval.cli.opening import SUBJECTS, join_runs, names_file, open_partial, open_run_scores, open_sources
+from metaeval.cli.options import GAPS, HELP, NAMES, OPTIONS, PHRASES, SHARED, Option, Options, argument, spell, take
 from metaeval.cli.output import show_results, working
 from metaeval.errors import OPTION_NAMES, MetaevalError
 from metaeval.files import check_folder
@@ -133,6 +121,9 @@ def _read_pairs(flag: str, given: list[str] | None, _: Any) -> dict[str, str] | 
     return pairs or None
 
 
+NUMBERS = {"N": "a whole number, such as 100", "X": "a number, such as 0.1"}
+"""What options of these metavars take."""
+
 Values = SimpleNamespace
 """What the command line says: every option's value, and the `context`."""
 
@@ -191,6 +182,24 @@ class Command(TyperCommand):
                 with formatter.section(title):
                     formatter.write_dl(records)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line; what is no number, and arguments that are too many, are refused with an example."""
+        ctx.allow_extra_args = True
+        try:
+            extra = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if error.param is None or error.param.metavar not in NUMBERS:
+                raise
+            ctx.fail(f"{error.param.opts[0]} takes {NUMBERS[error.param.metavar]}")
+        if extra and not ctx.resilient_parsing:
+            taken = [str(one.name) for one in self.params if one.param_type_name == "argument"]
+            problem = f"{ctx.info_name} takes {', '.join(taken).upper() or 'options'} only, not {shlex.join(extra)} too"
+            if any("-m" in one.opts for one in self.params) and not any(map(names_file, extra)):
+                typed = [*(str(ctx.params[name]) for name in taken), *(word for text in extra for word in ("-m", text))]
+                problem += f"; measures are options: {ctx.command_path} {shlex.join(typed)}"
+            ctx.fail(problem)
+        return extra
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command in a context of its own, in which messages call arguments by its options."""
         context = copy_context()
@@ -241,7 +250,7 @@ def generate_command(name: str, analysis: Analysis) -> Any:
     named, reading, opener = SUBJECTS[takes]
     options = named | own | reading | take("style", "explain", "width", "out")
     if analysis.board:
-        options["missing"] = OPTIONS["missing"]._replace(choices=(*MISSING, *GAPS))
+        options["missing"] = OPTIONS["missing"]._replace(choices=(*OPTIONS["missing"].choices, *GAPS))
 
     def run(values: Values) -> None:
         if values.out is not None:

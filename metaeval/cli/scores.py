@@ -64,15 +64,17 @@ def score(values: Values) -> None:
     with working("reading and scoring"):
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values))
-    size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
+    means, leaders = scores.means() * find_signs(scores.measures), dict[str, list[str]]()
     if values.style == "text":
-        means, leaders = scores.means() * find_signs(scores.measures), dict[str, list[str]]()
         for measure in scores.measures:
             first = means.index[means[str(measure)] == means[str(measure)].max()]
             leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(str(measure))
         best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
         print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
-    show([Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4)], values.style)
+    first, size = str(scores.measures[0]), format_count(len(scores.topics), "topic")
+    ordered = scores.means().loc[means[first].sort_values(ascending=False, kind="stable").index]
+    caption = f"Mean scores over {size}, the best run by {first} first; which differences are real: metaeval ranks."
+    show([Table(ordered, caption, sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
 
@@ -223,8 +225,7 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 
     check_folder(out)
     # Scores that an earlier call stored are what this one goes on with.
-    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    names = [name for name in names if name != "scores" and not name.startswith(".")]
+    names = sorted(path.name for path in out.glob("[!.]*") if path.name != "scores")
     if names and not overwrite:
         there = f"there is something already ({format_list(names, 3)})"
         raise MetaevalError(f"{out}: {there}: name another folder, or --overwrite the report there, and nothing else")

@@ -465,8 +465,9 @@ def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
         return finding
     if finding.key == "reference":
         denied = judge_reference(second)
-        same = denied is None or denied.outcome == finding.outcome
-        return finding if same else replace(finding, numbers=f"{finding.numbers}; by {later}: {denied.phrase}")
+        if denied is not None and denied.outcome != finding.outcome:
+            return replace(finding, numbers=f"{finding.numbers}; by {later}: {denied.phrase}")
+        return finding
     if finding.key == "contradictions":
         found, again = (each.frame["contradictions"] > 0 for each in (facts, second))
         n, confirmed = int(found.sum()), int((found & again).sum())

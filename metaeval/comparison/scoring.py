@@ -23,7 +23,7 @@ from metaeval.files import open_once
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import conformance
 from metaeval.measures.directions import turn
-from metaeval.measures.registry import is_shipped
+from metaeval.measures.registry import is_shipped, suggest_measures
 from metaeval.measures.resolve import MeasureLike, established_measures, resolve_measures
 
 Say = Callable[[str], None]
@@ -105,13 +105,13 @@ def _take_from_matrices(
                 f"name gold and runs ({format_option('gold')}, {format_option('runs')}), or the measure's own scores "
                 f"({format_option('new_scores')})"
             )
-    for name in (*names, *others):
-        if name not in known:
-            raise MetaevalError(
-                f"not every collection has scores of {name!r}; all of them have {format_list(known) or 'none'}"
-            )
+    if lacking := [name for name in (*names, *others) if name not in known]:
+        where, held = ("not every collection has", "all have") if len(opened) > 1 else ("the data have no", "there are")
+        near = f"{suggest_measures(lacking[0], known)} {held}".lstrip()
+        raise MetaevalError(f"{where} scores of {lacking[0]!r} ({near} {format_list(known) or 'none'})")
     if not others:
-        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
+        besides = f" besides the reference {reference}" * (reference is not None)
+        raise MetaevalError(f"there is no measure{besides} to compare {', '.join(names)} with")
     given = [*requested, *(rivals or ())]
     taken = [take_stated_directions(data.sel(measures=[*names, *others]), given) for data in opened]
     return ScoredSources(tuple(names), taken)

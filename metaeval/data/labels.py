@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.errors import DataError, format_list, suggest_names
+from metaeval.measures.registry import suggest_measures
 from metaeval.measures.resolve import MeasureLike, resolve_measures
 
 
@@ -84,9 +85,7 @@ def name_twins(labels: Iterable[str], what: str) -> str:
     for label in labels:
         other = known.setdefault(" ".join(label.lower().split()), label)
         if other != label:
-            return (
-                f"the {what}s {other!r} and {label!r} differ in blanks or case alone: if they are one, write one name"
-            )
+            return f"the {what}s {other!r} and {label!r} differ in blanks or case only: if they are one, write one name"
     return ""
 
 
@@ -98,7 +97,7 @@ def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], w
     position = {label: index for index, label in enumerate(known)}
     for label in labels:
         if label not in position:
-            near = suggest_names(label, known, 0.6)
+            near = suggest_measures(label, known) if what == "measure" else suggest_names(label, known, 0.6)
             raise DataError(f"there is no {what} {label!r} ({f'{near} ' * bool(near)}there are {format_list(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
 

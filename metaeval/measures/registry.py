@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import numpy as np
 
-from metaeval.errors import MeasureError, suggest_names
+from metaeval.errors import OPTION_NAMES, MeasureError, suggest_names
 from metaeval.measures.base import _MEASURES, Formula, Kind, Measure, add_measure, find_registered, parameters_of
 from metaeval.measures.calls import list_arrays, put_estimated_first
 
@@ -177,16 +177,33 @@ OTHER_NAMES = {
 
 def require_registered(name: str) -> Measure:
     """Return the registered measure of that name; an error that names the nearest ones if there is none."""
-    registered = find_registered(name)
+    several = "," in name and "(" not in name
+    registered = None if several else find_registered(name)
     if registered is not None:
         return registered
     problem = f"{name} is a file of measures: name the function in it too, as {name}:my_measure"
     if not name.endswith(".py"):
-        family = name.partition("(")[0]
-        meant = OTHER_NAMES.get("".join(letter for letter in family.lower() if letter.isalnum()))
-        near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES, 0.6)
+        near = suggest_measures(name.partition("(")[0], _MEASURES)
         problem = f"there is no measure {name!r}{f' ({near})' * bool(near)}; `metaeval measures` lists them"
     raise MeasureError(problem)
+
+
+def suggest_measures(name: str, known: Collection[str], option: str = "measure") -> str:
+    """Return a question that names what was probably meant by a name that no known measure has, or an empty text.
+
+    That is what others call a measure; names that differ little; or several names in one, each of which an `option` takes.
+    """
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and all(part in known for part in parts):
+        flag = OPTION_NAMES.get().get(option, "")
+        listed = " ".join(f"{flag} {part}".lstrip() for part in parts) if OPTION_NAMES.get() else str(parts)
+        return f"did you mean {listed}?"
+    meant = OTHER_NAMES.get("".join(letter for letter in name.lower() if letter.isalnum()))
+    return (
+        f"did you mean {meant}?"
+        if meant and (meant in known or known is _MEASURES)
+        else suggest_names(name, known, 0.6)
+    )
 
 
 def is_shipped(measure: Measure) -> bool:

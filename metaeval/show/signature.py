@@ -47,11 +47,13 @@ class Signature:
         """The size of the data, and the settings that a reader changes: one line of a terminal.
 
         >>> Signature("power", ("web@ab12 34 runs × 50 topics",), (("test", "max-t"), ("B", "500"), ("seed", "0"))).short
-        '34 runs × 50 topics, test max-t, B 500, seed 0'
+        '34 runs × 50 topics, test max-t, B (test trials) 500, seed 0'
         """
         first, *others = (re.sub(r"^.*@\w+ ", "", data) for data in self.data) if self.data else [self.analysis]
         stated = [
-            f"{name} {value}" for name, value in self.settings if name in ("test", "B", "trials", "bootstrap", "seed")
+            f"{'B (test trials)' if name == 'B' else name} {value}"
+            for name, value in self.settings
+            if name in ("test", "B", "trials", "bootstrap", "seed")
         ]
         more = [f"and {format_count(len(others), 'more collection')}"] if others else []
         return visible(", ".join([first, *more, *stated]))

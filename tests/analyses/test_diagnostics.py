@@ -38,7 +38,7 @@ def test_what_is_irregular_is_said_in_a_line_each_and_explained_below(scores):
     assert lines == (
         f"tiny: w varies {found.spread_ratio.max():.1f} times as much as a typical run; check with test=bootstrap-t",
         "tiny: 1 very weak run makes the Tukey HSD test miss differences among the others",
-        "tiny: 3 of 9 runs have the same scores as another; distinct_runs=True keeps one of each",
+        "tiny: 3 of 9 runs have the same scores as another, and the numbers depend on it; distinct_runs=True keeps one of each",
     )
     assert explanations[0].endswith("docs/concepts/discriminative-power.md.")
     assert "3 runs (c, e, z)" in explanations[2]

@@ -48,6 +48,45 @@ def test_sample_size_baselines_measures_data_sets_and_the_version_are_printed(ok
     assert [part for part in parts if part not in shown] == []
 
 
+FIRST_SCREENS = {
+    "sample-size": "Identical runs always tie, which changes this. Topics needed for an expected τ (Kendall's",
+    "sample-size --confidence 0.9": "90 % interval",
+    "topic-set-size --beta 0.1 --target 0.8": "with probability 0.9 by a paired t-test at α = 0.05, and for "
+    "80 % of the variance of means to be between runs (generalisability); in brackets 95 % intervals.",
+    "variance": "detectable: what a paired t-test over topics at α = 0.05 finds with probability 0.8",
+    "ranks -m AP --alpha 0.1": "Low, high: 90 % interval of each mean by itself, on other topics.",
+    "power": "%: of all pairs, with its 95 % interval on other topics.",
+    "overlap": "agree on which differences are significant",
+    "overlap --alpha 0.05": "% of run pairs found by either (α = 0.05) that both find.",
+    "contradictions --alpha 0.1": "opposite significant conclusions (α = 0.1).",
+    "variance -m AP": "Components of the variance of scores, with 95 % intervals.",
+    "similarity": "Brackets: 95 % intervals.",
+    "consistency": "significantly (α = 0.05) over these splits",
+    "calibrate --topics 10 --studies 20": "low, high: 95 % interval",
+    "agreement --reference AP": "Pairwise accuracy: share of pairs of runs in its order. 95 % intervals",
+}
+
+
+@pytest.mark.parametrize(("line", "part"), FIRST_SCREENS.items())
+def test_the_first_screen_says_how_certain_it_is(ok, line, part):
+    values = np.linspace(0.2, 0.8, 12)[:, None, None] + np.random.default_rng(3).normal(0, 0.1, (12, 30, 2))
+    values[1] = values[0]
+    me.io.write_scores(label(values, ["nDCG@10", "AP"], "twins"), "twins.csv")
+    command, *options = line.split()
+    out, err = ok(command, "twins.csv", *options)
+    assert part in " ".join(out.split())
+    assert command == "variance" or "2 of 12 runs have the same scores as another, and the numbers depend on it" in err
+
+
+def test_scores_are_printed_with_the_best_run_first(ok, here):
+    for name, label_of_second in {"gold": 2, "bad": 0, "good": 2, "middle": 1}.items():
+        (here / f"{name}.txt").write_text(f"q1 0 d1 0\nq1 0 d2 {label_of_second}\n")
+    out, _ = ok(
+        "score gold.txt bad.txt good.txt middle.txt -l judgements --classes 0,1,2 -m MAE_mu -m Accuracy --format csv"
+    )
+    assert [line.partition(",")[0] for line in out.splitlines()] == ["run", "good", "middle", "bad"]
+
+
 @pytest.mark.usefixtures("score_file")
 def test_scores_go_from_format_to_format_without_losing_a_bit(ok):
     for files in ("tiny.csv a.parquet", "a.parquet store --to store --collection tiny", "store back.csv"):
@@ -73,7 +112,7 @@ def test_runs_are_scored_against_gold(ok, refused):
     assert "bad.txt:2" in refused(both)
     out, err = ok(f"{both} --invalid clip -m Accuracy --format csv")
     assert "note" in err
-    assert out.splitlines() == ["run,Accuracy", "run,0.75", "bad,1.0"]
+    assert out.splitlines() == ["run,Accuracy", "bad,1.0", "run,0.75"]
 
 
 OWN = """

@@ -100,8 +100,12 @@ def test_score_matrices_are_compared_by_the_names_of_their_measures():
     result = compare("nDCG@20", scores, **QUICK)
     assert [str(one) for one in result.measures] == ["nDCG@20", "AP", "RR"]
     assert {check.mark for checks in result.traits.values() for check in checks.values()} <= {"–"}
-    with pytest.raises(MetaevalError, match="not every collection has scores of 'ERR@20'"):
+    with pytest.raises(MetaevalError, match="the data have no scores of 'ERR@20' .there are AP, RR, nDCG@20"):
         compare("ERR@20", scores, **QUICK)
+    with pytest.raises(
+        MetaevalError, match="not every collection has scores of 'MRR' .did you mean RR. all have AP, RR"
+    ):
+        compare("MRR", [scores, scores], **QUICK)
 
 
 @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")

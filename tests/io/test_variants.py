@@ -250,7 +250,7 @@ PUBLISHED = {
     "bold": ("x_ap.csv", GRID.replace("0.7", "**0.7**"), "run d, topic q1, measure AP: the score '..0.7..' is not", ""),
     "LaTeX": ("x_ap.csv", GRID.replace("0.7", r"\textbf{0.7}"), "run d, topic q1, measure AP: the score", ""),
     "a blank behind": ("x.csv", LONG.format(*[""] * 5).replace("b,q2", "b ,q2"),
-                       "the runs 'b' and 'b ' differ in blanks or case alone: .*; otherwise choose what", ""),
+                       "the runs 'b' and 'b ' differ in blanks or case only: .*; otherwise choose what", ""),
     "other case": ("x_ap.csv", GRID.replace("b,", "A,", 1), "AP: a .*, A ", "the runs 'a' and 'A' differ in blanks"),
     "quotes in .tsv": ("x.tsv", "run\ttopic\tAP\n" + 'a\t"q1\t0.1\nb\t"q1\t0.1\n', 'AP: a 0.1, b 0.1 ."q1', ""),
     "spaces": ("x.csv", LONG.format(*[""] * 5).replace(",", ", "), AS_READ, ""),
