@@ -109,7 +109,9 @@ class SplitHalfConsistency(Result):
         (a, b), several = self.sizes, len(self.measures) > 1
         few = min(a, len(self.diagnostics[0].runs)) < FEWEST_FOR_LETTERS
         caption = f"Split-half consistency: Kendall's τ of rankings ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        letters = f" Without a common letter: significantly different (α = {self.alpha:g}) over these splits of these topics."
+        letters = (
+            f" Without a common letter: significantly different (α = {self.alpha:g}) over these splits of these topics."
+        )
         needed = f" No letters: they need {FEWEST_FOR_LETTERS} runs, and as many topics in each set."
         caption += (needed if few else letters) * several
         frame = self.to_frame().set_index("measure").rename(columns={"mean_tau": "mean τ"})

@@ -121,9 +121,6 @@ def _read_pairs(flag: str, given: list[str] | None, _: Any) -> dict[str, str] | 
     return pairs or None
 
 
-NUMBERS = {"N": "a whole number, such as 100", "X": "a number, such as 0.1"}
-"""What options of these metavars take."""
-
 Values = SimpleNamespace
 """What the command line says: every option's value, and the `context`."""
 
@@ -184,13 +181,13 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; what is no number, and arguments that are too many, are refused with an example."""
-        ctx.allow_extra_args = True
+        ctx.allow_extra_args, numbers = True, {"N": "a whole number, such as 100", "X": "a number, such as 0.1"}
         try:
             extra = super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            if error.param is None or error.param.metavar not in NUMBERS:
+            if error.param is None or error.param.metavar not in numbers:
                 raise
-            ctx.fail(f"{error.param.opts[0]} takes {NUMBERS[error.param.metavar]}")
+            ctx.fail(f"{error.param.opts[0]} takes {numbers[error.param.metavar]}")
         if extra and not ctx.resilient_parsing:
             taken = [str(one.name) for one in self.params if one.param_type_name == "argument"]
             problem = f"{ctx.info_name} takes {', '.join(taken).upper() or 'options'} only, not {shlex.join(extra)} too"

@@ -46,9 +46,13 @@ def print_notes(notes: Iterable[str], most: int | None = None) -> None:
         print_status(f"{format_count(len(different) - most, 'more note')} with --explain")
 
 
-def print_answer(sentence: str) -> None:
-    """Print what a command answers, above its tables."""
-    print_text("\n".join(wrap_text(sentence, terminal_width(sys.stdout) or NARROW)) + "\n")
+def print_answer(text: str) -> None:
+    """Print what a command answers, above its tables; lines of a list hang."""
+    width = terminal_width(sys.stdout) or NARROW
+    for line in text.splitlines():
+        indent = "  " * line.startswith("- ")
+        print_text(f"\n{indent}".join(wrap_text(line, width - len(indent))))
+    print_text("")
 
 
 def terminal_width(stream: TextIO) -> int | None:

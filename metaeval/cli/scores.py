@@ -71,9 +71,9 @@ def score(values: Values) -> None:
             leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(str(measure))
         best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
         print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
-    first, size = str(scores.measures[0]), format_count(len(scores.topics), "topic")
+    first, n_topics = str(scores.measures[0]), format_count(len(scores.topics), "topic")
+    caption = f"Mean scores over {n_topics}, the best run by {first} first; which differences are real: metaeval ranks."
     ordered = scores.means().loc[means[first].sort_values(ascending=False, kind="stable").index]
-    caption = f"Mean scores over {size}, the best run by {first} first; which differences are real: metaeval ranks."
     show([Table(ordered, caption, sign("score", scores), digits=4)], values.style)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
@@ -204,7 +204,7 @@ def compare(values: Values) -> None:
         print_status("writing the report")
         index = result.write(values.out)
     for name in result.new:
-        print_text(f"{result.verdict(name)}\n")
+        print_answer(result.verdict(name))
         tables = [show_short(result, name)]
         if values.explain:
             numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))

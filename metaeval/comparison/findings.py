@@ -276,7 +276,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
     place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
     numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
     if outcome == "cannot tell" and (below := int((rest["tau_high"] < ALIKE).sum())) and largest >= ALIKE:
-        numbers += f", below it for {below} of the {len(rest)} others"
+        numbers += f"; with {below} of the {len(rest)} others all below"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
@@ -425,7 +425,8 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
     others = [checks.get("ordinal") for other, checks in tried.items() if other != title]
     same = sum(bool(each and each.failed) and ignores_order(each) == ignores_order(ordinal) for each in others)
     verb = "ignores" if ignores_order(ordinal) else "does not always respect"
-    sentence = f"Its formula {verb} the order of the classes, as {'do' if same > 1 else 'does'} {same or 'none'}"
+    like = f"as {'do' if same > 1 else 'does'} {same}" if same else "unlike all"
+    sentence = f"Its formula {verb} the order of the classes, {like}"
     numbers = f"tried on made-up data, not on these runs: fails in {ordinal.failed:,} of {ordinal.cases:,} cases"
     return Finding("formula", f"{sentence} of the {len(others)} others", numbers, "holds")
 
@@ -457,32 +458,20 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
 def _say_both_tests(finding: Finding, facts: Facts, second: Facts) -> Finding:
     """Say of contradictions, power, or what a reference contradicts, whether the second test finds it too, or the opposite."""
     first, later = (list_results(each.studies, "power")[0].test for each in (facts, second))
-    if (
-        not finding.told
-        or finding.outcome == "cannot tell"
-        or finding.key not in ("reference", "contradictions", "power")
-    ):
-        return finding
-    if finding.key == "reference":
-        denied = judge_reference(second)
-        if denied is not None and denied.outcome != finding.outcome:
-            return replace(finding, numbers=f"{finding.numbers}; by {later}: {denied.phrase}")
-        return finding
-    if finding.key == "contradictions":
+    how, later = "", f"the second test, {later}"
+    if finding.key == "reference" and (other := judge_reference(second)) and other.outcome != finding.outcome:
+        return replace(finding, numbers=f"{finding.numbers}; by {later}: {other.phrase}")
+    if finding.key == "contradictions" and finding.told:
         found, again = (each.frame["contradictions"] > 0 for each in (facts, second))
         n, confirmed = int(found.sum()), int((found & again).sum())
-        how = f"confirms for {confirmed} of these {n}" if confirmed else "does not confirm"
-        tests = f"{first}, which the second test, {later}, {how}"
-        tests = f"both tests, {first} and {later}" if confirmed == n else tests
-    else:
-        (word, whom, _), (other, others, _) = map(_compare_power, (facts, second))
-        if {word, other} == {"more", "fewer"}:
-            counts = " and ".join(f"{int(each.frame['significant'][facts.measure]):,}" for each in (facts, second))
-            sentence = f"Finds {word} differences than {whom} by {first}, but {other} than {others} by {later}"
-            numbers = f"{facts.measure} finds {counts} of {int(facts.frame['pairs'].iloc[0]):,} pairs of runs different"
-            return replace(finding, sentence=sentence, numbers=numbers)
-        tests = first if other else f"{first}, which the second test, {later}, does not confirm"
-    return replace(finding, sentence=finding.sentence.replace(f"by {first}", f"by {tests}"))
+        parts = {n: "confirms", 0: "does not confirm"}
+        how = f"which {later}, {parts.get(confirmed, f'confirms for {confirmed} of these {n}')}"
+    if finding.key == "power" and finding.outcome == "holds":
+        (word, _, _), (opposite, others, _) = map(_compare_power, (facts, second))
+        how = "" if opposite else f"which {later}, does not confirm"
+        how = f"but {opposite} than {others} by {later}" if {word, opposite} == {"more", "fewer"} else how
+    sentence = finding.sentence.replace(f"by {first}", f"by {first}, {how}")
+    return replace(finding, sentence=sentence) if how else finding
 
 
 # The answer
@@ -583,14 +572,16 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
 
 def _say_decided(facts: Facts, contradicted: pd.Series, fewer: pd.Series, more: pd.Series) -> str:
     """Say what holds against the most other measures, the first of equals; nothing if none does against any."""
-    rest, n, n_splits = facts.others, len(fewer), len(list_results(facts.studies, "consistency", "small_consistency"))
+    rest, n, splits = facts.others, len(fewer), list_results(facts.studies, "consistency", "small_consistency")
+    stable = judge_consistency(facts)
     sides = {
         "Contradicts": contradicted,
         "Ranks runs unlike": (rest["tau_high"] < ALIKE) & (facts.largest_tau >= ALIKE),
         "Finds fewer differences than": fewer,
         "Finds more differences than": more,
-        "Ranks runs less stably than": rest["more_consistent"] == n_splits,
     }
+    if stable is not None and stable.outcome == "does not hold":
+        sides["Ranks runs less stably than"] = rest["more_consistent"] == len(splits)
     said, whom = max(sides.items(), key=lambda side: side[1].sum())
     held = int(whom.sum())
     few = facts.name(whom) if held in (1, 2, n) else f"{'most' if 2 * held > n else 'some'} other measures"
@@ -657,9 +648,8 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better", "NAME")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
-    warnings += [
-        f"{note[0].upper()}{note[1:]}." for note in comparison.notes if "is not decorated" in note or "left out" in note
-    ]
+    notes = [note for note in comparison.notes if "is not decorated" in note or "left out" in note]
+    warnings += [f"{note.replace('left out', 'Left out', 1)}." for note in notes]
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
     studies, copies = comparison.collections, []

@@ -176,10 +176,7 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
             caption = f"{short.caption} Shown: {len(shown)} of {len(short.frame)} measures; all are folded below."
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
-        caption = (
-            f"Every measure beside {name}, over all collections: τ with it, mean τ of splits, tests in which it is more or "
-            "less consistent, significant pairs, how many more (as a share of all), and contradictions; 95 % intervals."
-        )
+        caption = f"Every measure beside {name}, over collections; difference: of significant pairs, as a share of all."
         frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
         table = Table(frame, caption, comparison.signature, joined=True)
         part, folded = comparison.name_part("summary", name), "All numbers beside each measure"

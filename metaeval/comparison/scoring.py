@@ -100,11 +100,10 @@ def _take_from_matrices(
     _refuse_reference([*names, *others], reference)
     for asked, name in zip(requested, names, strict=False):
         if name not in known and not (isinstance(asked, str) and asked == name):
-            raise MetaevalError(
-                f"{asked if isinstance(asked, str) else name} is a function of gold labels and runs, and the data are scores: "
-                f"name gold and runs ({format_option('gold')}, {format_option('runs')}), or the measure's own scores "
-                f"({format_option('new_scores')})"
-            )
+            given = asked if isinstance(asked, str) else name
+            problem = f"{given} is a function of gold labels and runs, and the data are scores"
+            gold, runs, own = map(format_option, ("gold", "runs", "new_scores"))
+            raise MetaevalError(f"{problem}: name gold and runs ({gold}, {runs}), or the measure's own scores ({own})")
     if lacking := [name for name in (*names, *others) if name not in known]:
         where, held = ("not every collection has", "all have") if len(opened) > 1 else ("the data have no", "there are")
         near = f"{suggest_measures(lacking[0], known)} {held}".lstrip()

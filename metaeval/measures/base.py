@@ -264,9 +264,8 @@ def add_measure(measure: Measure) -> None:
     earlier = _MEASURES.get(measure.name, measure)
     names = ("__module__", "__qualname__")
     if len({tuple(getattr(one.formula, name, "") for name in names) for one in (earlier, measure)}) > 1:
-        raise MeasureError(
-            f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
-        )
+        whose = earlier.source or "yours"
+        raise MeasureError(f"there is a measure {measure.name} already ({whose}); choose another name")
     _MEASURES[measure.name] = measure
 
 
@@ -313,10 +312,8 @@ def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     stated = [(key.strip(), value.strip()) for key, _, value in parts]
     broken = not name or not {*"),="}.isdisjoint(name) or (opened and not inside.endswith(")"))
     if broken or any("" in pair for pair in stated) or len(dict(stated)) < len(stated):
-        raise MeasureError(
-            f"{text!r} is not a measure: write a name, or a name with its parameters, each once, as in "
-            "OCI(beta=0.75, gamma=1)"
-        )
+        what = "write a name, or a name with its parameters, each once, as in OCI(beta=0.75, gamma=1)"
+        raise MeasureError(f"{text!r} is not a measure: {what}")
     return name, {key: _parse_value(value) for key, value in stated}
 
 

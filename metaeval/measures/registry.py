@@ -177,33 +177,24 @@ OTHER_NAMES = {
 
 def require_registered(name: str) -> Measure:
     """Return the registered measure of that name; an error that names the nearest ones if there is none."""
-    several = "," in name and "(" not in name
-    registered = None if several else find_registered(name)
+    registered = find_registered(name) if "(" in name or "," not in name else None
     if registered is not None:
         return registered
-    problem = f"{name} is a file of measures: name the function in it too, as {name}:my_measure"
-    if not name.endswith(".py"):
-        near = suggest_measures(name.partition("(")[0], _MEASURES)
-        problem = f"there is no measure {name!r}{f' ({near})' * bool(near)}; `metaeval measures` lists them"
+    near = suggest_measures(name.partition("(")[0], _MEASURES)
+    problem = f"there is no measure {name!r}{f' ({near})' * bool(near)}; `metaeval measures` lists them"
+    if name.endswith(".py"):
+        problem = f"{name} is a file of measures: name the function in it too, as {name}:my_measure"
     raise MeasureError(problem)
 
 
 def suggest_measures(name: str, known: Collection[str], option: str = "measure") -> str:
-    """Return a question that names what was probably meant by a name that no known measure has, or an empty text.
-
-    That is what others call a measure; names that differ little; or several names in one, each of which an `option` takes.
-    """
-    parts = [part.strip() for part in name.split(",")]
+    """Ask whether another name was meant: of a measure called otherwise, one alike, or several that need an `option` each."""
+    parts, typed = [part.strip() for part in name.split(",")], OPTION_NAMES.get()
     if len(parts) > 1 and all(part in known for part in parts):
-        flag = OPTION_NAMES.get().get(option, "")
-        listed = " ".join(f"{flag} {part}".lstrip() for part in parts) if OPTION_NAMES.get() else str(parts)
-        return f"did you mean {listed}?"
-    meant = OTHER_NAMES.get("".join(letter for letter in name.lower() if letter.isalnum()))
-    return (
-        f"did you mean {meant}?"
-        if meant and (meant in known or known is _MEASURES)
-        else suggest_names(name, known, 0.6)
-    )
+        listed = " ".join(f"{typed.get(option, '')} {part}".strip() for part in parts)
+        return f"did you mean {listed if typed else parts}?"
+    meant = OTHER_NAMES.get("".join(filter(str.isalnum, name.lower())), "")
+    return f"did you mean {meant}?" if meant.partition("(")[0] in known else suggest_names(name, known, 0.6)
 
 
 def is_shipped(measure: Measure) -> bool:

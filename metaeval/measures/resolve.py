@@ -68,10 +68,9 @@ def measure(name: MeasureLike) -> Measure:
     if isinstance(found, Measure):
         return found
     if not callable(given) or isinstance(given, type):
-        raise MeasureError(
-            f"{name if isinstance(name, str) else repr(name)} is not a measure: give a name, or a function of arrays, plain "
-            "or decorated with @metaeval.register_measure"
-        )
+        shown = name if isinstance(name, str) else repr(name)
+        what = "give a name, or a function of arrays, plain or decorated with @metaeval.register_measure"
+        raise MeasureError(f"{shown} is not a measure: {what}")
     made, note = measure_of_function(given, name.rpartition(":")[2] if isinstance(name, str) else None)
     warnings.warn(note, MetaevalWarning, stacklevel=3)
     return made

@@ -61,7 +61,7 @@ FIRST_SCREENS = {
     "contradictions --alpha 0.1": "opposite significant conclusions (α = 0.1).",
     "variance -m AP": "Components of the variance of scores, with 95 % intervals.",
     "similarity": "Brackets: 95 % intervals.",
-    "consistency": "significantly (α = 0.05) over these splits",
+    "consistency": "significantly different (α = 0.05) over these splits",
     "calibrate --topics 10 --studies 20": "low, high: 95 % interval",
     "agreement --reference AP": "Pairwise accuracy: share of pairs of runs in its order. 95 % intervals",
 }

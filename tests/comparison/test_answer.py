@@ -81,7 +81,10 @@ def test_nothing_that_may_be_wrong_is_praised():
     panels = list_panels(result, "mine", order_measures(result, "mine"))
     headings = [panel.title for panel in panels]
     assert headings[1] == "Consistency"
-    assert headings[3] == "Contradicts every other measure by both tests, bootstrap-t and randomised-tukey-hsd"
+    assert (
+        headings[3]
+        == "Contradicts every other measure by bootstrap-t, which the second test, randomised-tukey-hsd, confirms"
+    )
     counts = result.summary("mine")["contradictions"]
     assert {row.name: row.centre for row in panels[3].rows} == counts.drop("mine").to_dict()
 
@@ -155,7 +158,7 @@ def test_a_headline_leads_with_what_is_decided_and_says_then_what_is_not():
     assert found.findings[0].endswith(", on both sides of 0.8)")
     few = answer(see({"mine": 0.7, "AP": 0.7, "noisy": 9.0}))
     assert few.headline == "Ranks runs unlike noisy; similarity to AP undecided"
-    assert ", on both sides of 0.8, below it for 1 of the 2 others)" in few.findings[0]
+    assert ", on both sides of 0.8; with 1 of the 2 others all below)" in few.findings[0]
     found = answer(see({"mine": 0.7, "AP": 0.7}))
     assert found.headline == "Undecided: these topics do not tell whether it ranks like AP"
 
@@ -229,11 +232,11 @@ def test_what_ignores_the_order_of_classes_is_told_so():
     found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
     assert found.headline == "Its formula ignores the order of the classes, unlike RNOD"
     begins = (
-        "Its formula ignores the order of the classes, as does {} (tried on made-up data, not on these runs: fails in"
+        "Its formula ignores the order of the classes, {} others (tried on made-up data, not on these runs: fails in"
     )
-    assert found.findings[0].startswith(begins.format("none of the 2 others"))
+    assert found.findings[0].startswith(begins.format("unlike all of the 2"))
     found = find_answer(compare("NVD", runs, against=["NMD", "JSD", "RNOD"], **QUICK))
-    assert found.findings[0].startswith(begins.format("1 of the 3 others"))
+    assert found.findings[0].startswith(begins.format("as does 1 of the 3"))
 
 
 def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new_one_are_shown():
