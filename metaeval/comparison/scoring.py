@@ -100,8 +100,8 @@ def _take_from_matrices(
     _refuse_reference([*names, *others], reference)
     for asked, name in zip(requested, names, strict=False):
         if name not in known and not (isinstance(asked, str) and asked == name):
-            given = asked if isinstance(asked, str) else name
-            problem = f"{given} is a function of gold labels and runs, and the data are scores"
+            who = asked if isinstance(asked, str) else name
+            problem = f"{who} is a function of gold labels and runs, and the data are scores"
             gold, runs, own = map(format_option, ("gold", "runs", "new_scores"))
             raise MetaevalError(f"{problem}: name gold and runs ({gold}, {runs}), or the measure's own scores ({own})")
     if lacking := [name for name in (*names, *others) if name not in known]:
