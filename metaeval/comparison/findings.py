@@ -27,7 +27,7 @@ from metaeval.analyses.reference_pairs import (
     grade_reference,
     rate_consistency,
 )
-from metaeval.analyses.study import Study
+from metaeval.analyses.study import SMALL, Study
 from metaeval.comparison.results import ComparisonResults, find_once, find_position, list_results
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.properties import PropertyCheck
@@ -231,7 +231,9 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     first, last = int((result.values > value).sum()) + 1, int((result.values >= value).sum())
     place = f"{first}–{last}" if last > first else f"{first}"
     sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of all {n + 1}"
-    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; clearly better than it: {above}; clearly worse than it: {below}"
+    numbers = (
+        f"{100 * low:.0f}–{100 * high:.0f} %; by paired differences better than it: {above}; worse than it: {below}"
+    )
     outcome: Outcome = "holds" if low <= high else "cannot tell"
     numbers = numbers if low <= high else "no interval"
     return headline, Finding("agreement", sentence, numbers, outcome)
@@ -271,12 +273,13 @@ def judge_similarity(facts: Facts) -> Finding | None:
     nearest = f"Nearest {'are' if tied.sum() > 1 else 'is'} {title}"
     nearest = "All other measures are equally near" if tied.sum() == len(rest) > 2 else nearest
     ends = bracket_ends(near.tau_low, near.tau_high)
-    sides = {"holds": "all above", "does not hold": "all below", "cannot tell": "on both sides of"}
-    place = f"of {near.name}, the highest" if contrary else f"{sides[outcome]} {ALIKE:g}"
-    place = place if largest >= ALIKE else f"with identical runs at most {largest:.2f}"
-    numbers = f"{mean} {near.tau:.2f}{f'{ends}, {place}' if ends else ', no interval'}"
+    sides = {"holds": "above", "does not hold": "below", "cannot tell": "on both sides of"}
+    place = f"the interval lies {sides[outcome]} {ALIKE:g}, the limit for alike"
+    place = f"that of {near.name}, the highest" if contrary else place
+    place = place if largest >= ALIKE else f"identical runs allow {largest:.2f} at most"
+    numbers = f"{mean} {near.tau:.2f}{f'{ends}: {place}' if ends else ', no interval'}"
     if outcome == "cannot tell" and (below := int((rest["tau_high"] < ALIKE).sum())) and largest >= ALIKE:
-        numbers += f"; with {below} of the {len(rest)} others all below"
+        numbers += f"; that of {below} of the {len(rest)} others lies below"
     sentence = _find_first(
         (same, f"Gives the same ranking of these runs as {title}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
@@ -286,7 +289,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
         (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    numbers = f"{mean} {near.tau:.2f}{', the largest with identical runs' * (largest < 1)}" if same else numbers
+    numbers += "; identical runs keep it below 1" * bool(same and largest < 1)
     if unlike and not contrary and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
@@ -325,7 +328,8 @@ def judge_consistency(facts: Facts) -> Finding | None:
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
     low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
     others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
-    numbers = f"mean τ at both sizes {facts.frame['consistency'][facts.measure]:.2f}; {others}"
+    sets = f"halves, and sets of {SMALL}" if all(study.small_consistency for study in facts.studies) else "halves"
+    numbers = f"mean τ of {sets} topics, {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     # It is not said of what may be wrong that it is stable.
     told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)
@@ -414,7 +418,7 @@ def _describe_pairs(facts: Facts, other: str) -> str:
 
 
 def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) -> Finding | None:
-    """Which of the properties tried does its formula have, and how many others ignore the order of classes as it does?"""
+    """Which of the properties tried does its formula have, and what do others make of the order of classes?"""
     traits = tried.get(title, {})
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items() if check.mark != NOTHING)
     if not marks:
@@ -422,13 +426,13 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
     ordinal = traits.get("ordinal")
     if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
         return Finding("formula", f"Properties of its formula: {marks}", "", "holds", told=False)
-    others = [checks.get("ordinal") for other, checks in tried.items() if other != title]
-    same = sum(bool(each and each.failed) and ignores_order(each) == ignores_order(ordinal) for each in others)
+    others = [check for other, checks in tried.items() if other != title and (check := checks.get("ordinal"))]
+    heeds = ["respect it" if each.holds else "ignore it" if ignores_order(each) else "do not always" for each in others]
+    beside = ", ".join(f"{n} {words}" for words, n in Counter(heeds).most_common())
     verb = "ignores" if ignores_order(ordinal) else "does not always respect"
-    like = f"as {'do' if same > 1 else 'does'} {same}" if same else "unlike all"
-    sentence = f"Its formula {verb} the order of the classes, {like}"
-    numbers = f"tried on made-up data, not on these runs: fails in {ordinal.failed:,} of {ordinal.cases:,} cases"
-    return Finding("formula", f"{sentence} of the {len(others)} others", numbers, "holds")
+    sentence = f"Its formula {verb} the order of the classes; of the {len(others)} others {beside}"
+    numbers = f"fails in {ordinal.failed:,} of {ordinal.cases:,} made-up cases, which are not from these runs"
+    return Finding("formula", sentence, numbers, "holds")
 
 
 def ignores_order(check: PropertyCheck | None) -> bool:
@@ -514,7 +518,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
 _KIN = {
     "constant": "The same for all runs: it separates none",
     "copy": "A copy of {title}: all scores are the same",
-    "linear": "A rescaled copy of {title}: it says nothing new",
+    "linear": "A rescaled copy of {title}: its scores, times and plus constants",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
     "torn": "Ranks runs like {title}: which direction is right?",
     "monotone": "A monotone transform of {title}: it orders single scores alike",
@@ -537,10 +541,12 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
     respecting = [each for each, check in order.items() if check is not None and check.holds]
     n, found = len(rest), rest["contradictions"]
-    more, fewer = rest["difference_high"] < 0, rest["difference_low"] > 0
+    more, fewer, lone = rest["difference_high"] < 0, rest["difference_low"] > 0, False
+    like = "Ranks runs like" if near.tau_low >= ALIKE else "Ranks these runs the same as"
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         again = second.frame.loc[rest.index]
         more, fewer = more & ~(again["difference_low"] > 0), fewer & ~(again["difference_high"] < 0)
+        lone = not (again["difference_high"] < 0)[tied].all()
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
     most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
@@ -550,13 +556,13 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (ignores_order(order[name]) and respecting,
          f"Its formula ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
-        (alike and respects, f"Ranks runs like {title}, but respects the order of classes"),
+        (alike and respects, f"{like} {title}, but respects the order of classes"),
         (alike and fewer[tied].all(), f"Not recommended over {title} on this evidence"),
-        (alike and more[tied].all(), f"Ranks runs like {title} and finds more differences"),
+        (alike and more[tied].all(), f"{like} {title} and finds more differences{', by one test only' * lone}"),
         (alike and opposed.any(),
-         f"Ranks runs like {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
+         f"{like} {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
          f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
-        (alike, f"Ranks runs like {title}: these data show no reason to prefer it"),
+        (alike, f"{like} {title}: these data show no reason to prefer it"),
         (lead and near.tau_high >= ALIKE, f"{lead}; similarity to {near.name} undecided"),
         (lead and facts.largest_tau < ALIKE, f"{lead}; identical runs hide similarity to {near.name}"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),
@@ -638,9 +644,9 @@ def _find_first(*rules: tuple[Any, str]) -> str:
 
 def _say_too_few(comparison: ComparisonResults) -> str:
     """Say what there is too little of for intervals."""
-    if min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS:
-        return f"Too few runs to judge: at least {FEWEST_RUNS} are needed"
-    return f"Too few topics to judge: at least {FEWEST_TOPICS} are needed"
+    few_runs = min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS
+    what = "runs" if few_runs else "topics"
+    return f"Too few {what} to judge: {FEWEST_RUNS} runs and {FEWEST_TOPICS} topics are needed"
 
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
@@ -648,7 +654,7 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     assumed = [str(each) for each in comparison.all_measures if each.direction_is_assumed]
     lower = format_option("lower_is_better", "NAME")
     warnings = [f"Higher is assumed to be better for {format_list(assumed)}; if not, say {lower}."] if assumed else []
-    notes = [note for note in comparison.notes if "is not decorated" in note or "left out" in note]
+    notes = [note for note in comparison.notes if "is taken as" in note or "left out" in note]
     warnings += [f"{note.replace('left out', 'Left out', 1)}." for note in notes]
     if comparison.reference is None:
         warnings.append("No reference was given: the data do not show which differences are right.")
@@ -660,7 +666,7 @@ def list_warnings(comparison: ComparisonResults) -> list[str]:
     if copies:
         same = f"Some runs have the same scores as another ({format_list(copies)})"
         so = "they tie, so that τ cannot reach 1, and a difference to them counts several times"
-        warnings.append(f"{same}: {so}; {format_option('distinct_runs', True)} keeps one.")
+        warnings.append(f"{same}: {so}; {format_option('distinct_runs', True)} keeps one of each.")
     if comparison.test not in EXCHANGING:
         return warnings
     for d in [study.diagnostics for study in studies if study.diagnostics.wide.any()]:

@@ -64,9 +64,6 @@ SECTIONS = {
 _SECOND = {"consistency": "small_consistency", "power": "second_power", "reference": "second_reference"}
 """What stands beside a question in its section: the same on few topics, or by another test."""
 
-_DETAILS_OF_PAIRS = ("trials", "deltas")
-"""Details with a row for every split or topic, which are not written."""
-
 
 def write_report(comparison: ComparisonResults, folder: Path) -> Path:
     """Write the report into a folder: whole, in the place of a former one, or not at all."""
@@ -140,7 +137,7 @@ class ReportFiles:
             yield {"notes": [f"{table.caption}: none." for table in told if not len(table.frame)]}
         self.results[name]["details"] = {}
         for detail, frame in details:
-            if detail not in _DETAILS_OF_PAIRS:
+            if detail not in ("trials", "deltas"):  # which have a row for every split or topic
                 self.write(f"tables/{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
                 self.results[name]["details"][detail] = to_records(frame)
         for number, chart in enumerate(result.charts() if charts else (), start=1):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.ranking_similarity import ALIKE, INTERCHANGEABLE
+from metaeval.analyses.ranking_similarity import ALIKE
 from metaeval.comparison.findings import MOST_NAMED, find_facts, find_headline, find_verdicts
 from metaeval.comparison.results import ComparisonResults
 from metaeval.show.cells import NOTHING, format_cell
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
 MOST_PANELS = 4
 
 MEANINGS = {
-    "τ": f"Alike: the whole interval of τ lies above {ALIKE:g}; not alike: below; otherwise it cannot be told. (That one "
-    f"measure may replace another, metaeval similarity says from {INTERCHANGEABLE:g} on.)",
     "ontradict": "Contradict: both find a pair of runs significantly different, in opposite directions.",
     ", all with": "The run that is named is in all these pairs.",
     "differences than": "More, fewer: than each measure named, where the interval of the difference leaves out 0.",
 }
 """By words of findings, what they mean."""
-
-_LONGEST = 24  # letters of the new measure's name below a panel
 
 
 def order_measures(comparison: ComparisonResults, measure: str | None = None) -> list[str]:
@@ -79,7 +75,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
         shown["differences"] = frame["significant"]
         if agreement is None:
             shown["more"] = _with_ends(frame, "difference", 0, pairs)
-            caption += f"; more: than {name}"
+            caption += f"; more: how many more than {name} finds"
     if comparison.lacks_intervals:
         caption += ". Without intervals: on other topics all this may differ."
     else:
@@ -115,7 +111,7 @@ def draw_answer(
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     headings = {finding.key: finding.sentence for finding in find_verdicts(comparison, name) if finding.told}
-    title, frame = shorten_name(name, _LONGEST), find_facts(comparison, name).frame
+    title, frame = shorten_name(name, 24), find_facts(comparison, name).frame
     others, charts = frame.loc[[other for other in shown if other != name]], []
 
     def add(key: str, column: str, label: str, level: float | None, factor: float = 1.0) -> None:
@@ -135,13 +131,14 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         reference, mine = str(comparison.agreement.reference), float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
-        few = comparison.lacks_intervals  # too few runs or topics to say of any measure that it is alike, or not
-        limit = "too few runs or topics for a limit" if few else f"line: {ALIKE:g}, alike above, not alike below"
-        add("similarity", "tau", f"τ with {title}; {limit}", None if few else ALIKE)
+        limit, says = (
+            (None, "") if comparison.lacks_intervals else (ALIKE, f"; line: {ALIKE:g}, alike above, not alike below")
+        )
+        add("similarity", "tau", f"τ with {title}{says}", limit)
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))
     if "difference" in frame:
-        add("power", "difference", f"pairs of runs more than {title}", 0.0, float(frame["pairs"].iloc[0]))
+        add("power", "difference", f"how many more pairs of runs than {title}", 0.0, float(frame["pairs"].iloc[0]))
     if "contradictions" in headings:
         add("contradictions", "contradictions", f"pairs on which it contradicts {title}", 0.0)
     return charts[:MOST_PANELS]

@@ -143,7 +143,7 @@ def measure_of_function(function: Callable[..., Any], name: str | None = None) -
             f'decorate it with @metaeval.register_measure(kind="{kind}", higher_is_better=…, range=(…, …))'
         )
     higher = bool((gain <= SLACK).all())
-    note = f"{name} is not decorated: taken as a {kind} measure of which {'higher' if higher else 'lower'} is better"
+    note = f"{name} is taken as a {kind} measure of which {'higher' if higher else 'lower'} is better, as it was not decorated"
     if kind == "quantification" and find_gold(function) is None:
         note += f", and called as {name}(estimated, gold)"
     return replace(measure, higher_is_better=higher), note

@@ -116,7 +116,7 @@ def test_what_cannot_be_told_is_not_told():
     )
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
     assert not any(one.told for one in found.values())
-    assert result.verdict().startswith("mine: too few runs to judge: at least 10 are needed.\n\nBefore")
+    assert result.verdict().startswith("mine: too few runs to judge: 10 runs and 25 topics are needed.\n\nBefore")
     assert "Without intervals: on other topics all this may differ." in show_short(result).caption
 
 

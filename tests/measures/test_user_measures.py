@@ -85,9 +85,13 @@ def plain(tmp_path):
 @pytest.mark.parametrize(
     ("name", "higher", "assumed"),
     [
-        ("gap", False, "gap is not decorated: taken as a quantification measure of which lower is better$"),
-        ("accuracy", True, "accuracy is not decorated: taken as a classification measure of which higher is better$"),
-        ("unnamed", False, r"lower is better, and called as unnamed\(estimated, gold\)$"),
+        ("gap", False, "gap is taken as a quantification measure of which lower is better, as it was not decorated$"),
+        (
+            "accuracy",
+            True,
+            "accuracy is taken as a classification measure of which higher is better, as it was not decorated$",
+        ),
+        ("unnamed", False, r"lower is better, as it was not decorated, and called as unnamed\(estimated, gold\)$"),
     ],
 )
 def test_what_is_assumed_about_a_plain_function_is_said(name, higher, assumed, plain):
