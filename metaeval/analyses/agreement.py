@@ -13,7 +13,7 @@ from metaeval.analyses.diagnostics import remark_copies
 from metaeval.analyses.power import discriminative_power
 from metaeval.analyses.prepare import Prepared, Within, check_options, list_collections, prepare, warn_of_same_data
 from metaeval.analyses.references import match_references
-from metaeval.analyses.result import Result, tabulate_conclusions, tabulate_differences, write_ends
+from metaeval.analyses.result import Result, join_names, tabulate_conclusions, tabulate_differences, write_ends
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import PartialScores, Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
@@ -85,7 +85,11 @@ class Agreement(Result):
         best = result.rank()[0]
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
-        most = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        tied = [
+            str(one) for one, value in zip(self.measures, result.values, strict=True) if value == result.values[best]
+        ]
+        who = f"{join_names(tied)} agree{'s' * (len(tied) == 1)}"
+        most = f"{who} best with {reference} ({result.title} {result.values[best]:.2f})"
         if self.is_noise:
             return f"{reference} tells no two runs apart: agreement with it may be chance. {most.replace(' best', ' most')}."
         if result.without_signal and not (result.high < result.chance).all():
@@ -105,7 +109,7 @@ class Agreement(Result):
         if worse.all():
             asked = ": is its direction right?" if turned.all() else f" by {result.title}, but not by every statistic."
             return f"Every measure agrees with {reference} less than chance{asked}"
-        rivals = int((result.beaten == 0).sum()) - 1
+        rivals = int((result.beaten == 0).sum()) - len(tied)
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
         where = " on these runs" if self.over == "topics" else ""
         sentences, names = [f"{most}; {others}{where}."], np.array([str(measure) for measure in self.measures])

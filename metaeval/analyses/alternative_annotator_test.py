@@ -106,10 +106,10 @@ class AlternativeAnnotatorTest(Result):
         people = format_count(int(self.people["tested"].sum()) // len(rows), "annotator")
         level = f"{100 * self.confidence:g} % interval"
         caption = (
-            f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, ε = {self.epsilon:g} (lead "
-            f"given to judges), agreement {self.agreement}. ρ: how often a judge agrees with the others as well as a person "
-            f"or better. ω: share of people that it wins against; from {PASS:g} on it passes"
-            f"{f', wherever its {level} ends' * bool(rows['omega_low'].notna().any())}."
+            f"Alternative annotator test of {format_count(len(rows), 'judge')} against {people}, agreement {self.agreement}. "
+            "ρ: how often a judge agrees with the others as well as a person or better. It wins against a person where a test "
+            f"shows it to be less than ε = {self.epsilon:g} worse than this person. ω: share of people that it wins against"
+            f"{f' [{level}]' * bool(rows['omega_low'].notna().any())}; {PASS:g} is needed."
         )
         squared = "The test squares distances, these are means. " * (self.agreement == "squared-error")
         legend = f"{heading.capitalize()}: on average; (people): with each other. {squared}Low and high: {level} over topics."
@@ -165,9 +165,8 @@ def alternative_annotator_test(
     0     j  1.0    1.0    True
     """
     if not isinstance(annotations, Annotations):
-        raise MetaevalError(
-            f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
-        )
+        kind = type(annotations).__name__
+        raise MetaevalError(f"the test takes Annotations, not {kind}: see metaeval.io.read_annotations")
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
         raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
     check_options(

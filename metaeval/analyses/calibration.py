@@ -73,7 +73,7 @@ class TestCalibration(MeasureRows):
         verb = "raises" if len(failing) == 1 else "raise"
         erring = f"{names} {verb} too many {kind}" if len(failing) else f"No test is shown to raise too many {kind}"
         doubt = f". Simulations may not show all its errors: {'; '.join(self.outside)}" if self.outside else ""
-        return f"{erring}; {100 * self.alpha:g} % are right. Use {best} ({shares[best]}){doubt}."
+        return f"{erring}; {100 * self.alpha:g} % are meant. Use {best} ({shares[best]}){doubt}."
 
     def tables(self) -> list[Table]:
         """Return errors and power in percent, one row a measure and test."""

@@ -432,9 +432,8 @@ def pooled_discriminative_power(powers: Sequence[DiscriminativePower]) -> Pooled
             its, usual = (getattr(p if hasattr(p, option) else p.over_topics, option) for p in (other, first))
             if its != usual:
                 its, usual = (", ".join(map(str, each)) if option == "measures" else each for each in (its, usual))
-                raise MetaevalError(
-                    f"{name} has {option} {its}, the first collection {usual}: only like is pooled with like"
-                )
+                both = f"{name} has {option} {its}, the first collection {usual}"
+                raise MetaevalError(f"{both}: only like is pooled with like")
     labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
     warn_of_same_data(labels, [power.means for power in powers])
     found, n_pairs = (np.sum([power.rows[column] for power in powers], axis=0) for column in ("significant", "pairs"))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics, diagnose, take_distinct_runs
 from metaeval.analyses.topic_noise import find_noise, refuse_clusters
@@ -127,13 +128,12 @@ def sort_scores(
 def list_collections(scores: Scores | Iterable[Scores]) -> list[Scores]:
     """Return the scores of one collection, or of several, as a list; anything else is refused."""
     listed: list[Any] = [scores]
-    if isinstance(scores, Iterable) and not isinstance(scores, str):
+    if isinstance(scores, Iterable) and not isinstance(scores, str | pd.DataFrame):
         listed = list(scores)
     for each in listed:
         if not isinstance(each, Scores):
-            raise MetaevalError(
-                f"analyses take Scores, not {type(each).__name__}: see metaeval.score and metaeval.io.from_frame"
-            )
+            kind = type(each).__name__
+            raise MetaevalError(f"analyses take Scores, not {kind}: see metaeval.score and metaeval.io.from_frame")
     return listed
 
 

@@ -113,9 +113,10 @@ class Properties(Result):
         rows[""] = [f"should {check.expected}" for check in failed]
         rows["scores"] = ["{:.4g} and {:.4g}".format(*check.scores) for check in failed]
         shown = rows[["property", "first run", "", "second run", "scores"]]
+        short = f"{' '.join(told)} Counterexamples: " if len(told) < 4 else "What each means, with counterexamples: "
         found, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
         return [
-            replace(table, caption=f"{caption} What each means, with counterexamples: --explain.", at=("short",)),
+            replace(table, caption=f"{caption} {short}--explain.", at=("short",)),
             replace(table, at=("paper", "all")),
             Table(shown, found, self.signature, legend=legend, at=("all",)),
         ]

@@ -62,10 +62,12 @@ class RankingSimilarity(MeasurePairs):
         pairs = self.pairs.dropna(subset="tau")
         if not len(pairs):
             return "No two measures can be compared."
-        level = f" Brackets: {100 * self.confidence:g} % intervals." * ("intervals" in self.frames())
+        level = f" Brackets: {100 * self.confidence:g} % intervals over topics." * ("intervals" in self.frames())
         if len(self.pairs) == 1:
             only, ends = pairs.iloc[0], bracket_ends(pairs["low"].iloc[0], pairs["high"].iloc[0])
             return f"The rankings of {only.measure_1} and {only.measure_2} have {self.heading} {only.tau:.2f}{ends}.{level}"
+        if np.ptp(pairs["tau"]) == 0:
+            return f"All measures rank runs equally alike ({self.heading} {pairs['tau'].iloc[0]:.2f})."
         rows = [pairs.iloc[pairs["tau"].argmax()], pairs.iloc[pairs["tau"].argmin()]]
         most, least = (
             f"{row.measure_1} and {row.measure_2}{how} ({self.heading} {row.tau:.2f}{bracket_ends(row.low, row.high)})"
@@ -161,10 +163,8 @@ def ranking_similarity(
     check_options(confidence=confidence, margin=Within(margin, 1.0), n_bootstrap=n_bootstrap)
     which = parse_rank_correlation(tau)
     if which.depth is not None and which.depth > len(ready.values):
-        raise MetaevalError(
-            f"{format_option('tau', which)}: {ready.scores.collection or 'the collection'} holds "
-            f"{format_count(len(ready.values), 'run')}; use at most {which.name}@{len(ready.values)}"
-        )
+        held = f"{ready.scores.collection or 'the collection'} holds {format_count(len(ready.values), 'run')}"
+        raise MetaevalError(f"{format_option('tau', which)}: {held}; use at most {which.name}@{len(ready.values)}")
     oriented, places, measures = Scaled(ready.values), ready.places[2], ready.scores.measures
     n_runs, n_topics, _ = oriented.shape
     square = compare_rankings(oriented.means(), np.abs(oriented.values).mean(axis=1), which)[np.ix_(places, places)]

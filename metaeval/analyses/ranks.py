@@ -83,9 +83,9 @@ class RunRanks(Result):
         if len(firsts) == 1:
             n, leader = firsts[0], f"{self.rows['run'].iloc[0]} is first by {self.measures[0]}"
             return f"{leader}." if n == 1 else f"{leader}; {format_count(n - 1, 'other run')} may be as good."
-        named = [f"{measure} {n}" for measure, n in zip(self.measures, firsts, strict=True)]
-        more = f" and {len(named) - 3} other measures" * (len(named) > 3)
-        return f"Runs that may be the best: by {', '.join(named[:3])}{more}."
+        named = [f"{n} by {measure}" for measure, n in zip(self.measures, firsts, strict=True)]
+        more = "; the table has the others" * (len(named) > 3)
+        return f"Of {self.rows['run'].nunique()} runs may be the best: {', '.join(named[:3])}{more}."
 
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
@@ -114,7 +114,7 @@ class RunRanks(Result):
         """Return the leaderboard of every measure, and how far each tells runs apart: first, if there are several."""
         names = {
             "near_first": "may be the best", "adjacent": "neighbours separated", "neighbours": "of neighbours",
-            "width": "ranks a run may have",
+            "width": "ranks a run may have, on average",
         }  # fmt: skip
         several, later = len(self.measures) > 1, partial(replace, at=("paper", "all"))  # after the first screen
         legend = f"{self.explain_best()} Neighbours separated: they differ significantly. Ranks: on average."

@@ -52,10 +52,8 @@ def list_for_each(given: Any, collections: Sequence[Any], option: str) -> list[A
 def _average_annotators(people: Any) -> Scores:
     """Return the mean of the measures of a reference, which are annotators: of each score, of those who gave one."""
     if not isinstance(people, Scores) or len(people.measures) < 2:
-        raise MetaevalError(
-            f"{format_option('annotators')} takes {format_option('reference')} to be scores of its own with a measure for "
-            "each of several annotators"
-        )
+        what = "to be scores of its own with a measure for each of several annotators"
+        raise MetaevalError(f"{format_option('annotators')} takes {format_option('reference')} {what}")
     directions = {measure.higher_is_better for measure in people.measures}
     if len(directions) > 1:
         raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
@@ -78,11 +76,9 @@ def join_reference(scores: Scores, reference: object, missing: MissingPolicy) ->
         (known,) = named or scores.sel(measures=str(reference)).measures
         return scores, known
     if len(reference.measures) != 1:
-        raise MetaevalError(
-            f"{format_option('reference')} holds {len(reference.measures)} measures "
-            f"({format_list([str(measure) for measure in reference.measures])}); "
-            f"it is one: choose it with {format_option('reference_measure', 'NAME')}"
-        )
+        held = f"{len(reference.measures)} measures ({format_list([str(measure) for measure in reference.measures])})"
+        choose = f"it is one: choose it with {format_option('reference_measure', 'NAME')}"
+        raise MetaevalError(f"{format_option('reference')} holds {held}; {choose}")
     (known,) = reference.measures
     for axis in ("runs", "topics"):
         own, scored = getattr(scores, axis), set(getattr(reference, axis))

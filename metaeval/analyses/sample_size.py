@@ -72,7 +72,7 @@ class SampleSize(Result):
             rest = "all others" if len(missing) == len(needed) - 1 > 1 else join_names(missing)
             answer += f", {rest} more than {most:,}"
         ties = any(each.never_significant for each in self.diagnostics)
-        return f"{answer}.{' Identical runs always tie, which changes this.' * ties}"
+        return f"{answer}.{' Identical runs, which always tie, raise these numbers.' * ties}"
 
     def tables(self) -> list[Table]:
         """Return the topics that each measure needs for some values of expected τ; with all, every curve."""
@@ -83,7 +83,7 @@ class SampleSize(Result):
         ends = self.curves[["expected_low", "expected_high"]].tail(len(needed)).to_numpy()
         shown[f"τ with {self._write(most)}"] = self.curves["expected_tau"].tail(len(needed)).to_numpy()
         if np.isfinite(ends).any():
-            shown[f"{100 * self.confidence:g} % interval"] = [write_ends(low, high, 2) for low, high in ends]
+            shown[f"its {100 * self.confidence:g} % interval"] = [write_ends(low, high, 2) for low, high in ends]
         beyond = f"In brackets: predicted, beyond the {self.n_topics:,} there are." * self._is_beyond(most)
         what = f"{self.unit.title()}s needed for an expected τ (Kendall's, of the rankings of runs)"
         told = [f"{what} between two sets of new {self.unit}s, by a model fitted to halves.", beyond, self.no_interval]

@@ -179,9 +179,8 @@ def split_half_consistency(
     in_order = taus[:, ready.places[2]]  # each measure's trials are neighbours, which are summed pairwise
     undefined = [str(measures[m]) for m in np.flatnonzero(np.isnan(in_order).any(axis=0))]
     if undefined:
-        raise MetaevalError(
-            f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"
-        )
+        where = f"where all runs are tied, as they are on some half for {format_list(undefined)}"
+        raise MetaevalError(f"τ_b is not defined {where}: use tau_a")
     variance, p = float("nan"), np.empty(0)
     if len(measures) > 1:
         variance = float(residual_variance(taus))

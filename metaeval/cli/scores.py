@@ -25,7 +25,7 @@ SCORE = {
     "seed": Option("Seed of --parts", int, 0),
     "out": Option("Write every score to a .csv, .tsv or .parquet file, or a store", Path | None),
     **take("layout", "classes", "aspect", "rescale", "collection", "missing", "invalid", "columns"),
-    **(DIRECTIONS | take("style", "defuse_formulas")),
+    **(DIRECTIONS | take("style", "explain", "defuse_formulas")),
 }
 
 CONVERT = {
@@ -74,7 +74,7 @@ def score(values: Values) -> None:
     first, n_topics = str(scores.measures[0]), format_count(len(scores.topics), "topic")
     caption = f"Mean scores over {n_topics}, the best run by {first} first; which differences are real: metaeval ranks."
     ordered = scores.means().loc[means[first].sort_values(ascending=False, kind="stable").index]
-    show([Table(ordered, caption, sign("score", scores), digits=4)], values.style)
+    show([Table(ordered, caption, sign("score", scores), digits=4)], values.style, explain=values.explain)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)
 

@@ -289,7 +289,7 @@ def judge_similarity(facts: Facts) -> Finding | None:
         (largest < ALIKE, f"{nearest}; with so many identical runs, whether rankings are alike cannot be told"),
         (True, f"{nearest}; whether the rankings of runs are alike cannot be told"),
     )
-    numbers += "; identical runs keep it below 1" * bool(same and largest < 1)
+    numbers += "; identical runs keep it below 1" * bool(same and ALIKE <= largest < 1)
     if unlike and not contrary and (halves := list_results(facts.studies, "consistency")):
         own = np.mean([each.means[find_position(each, facts.measure)] for each in halves])
         numbers += f"; between halves of the topics {facts.measure} has {own:.2f} with itself"
@@ -644,8 +644,7 @@ def _find_first(*rules: tuple[Any, str]) -> str:
 
 def _say_too_few(comparison: ComparisonResults) -> str:
     """Say what there is too little of for intervals."""
-    few_runs = min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS
-    what = "runs" if few_runs else "topics"
+    what = "runs" if min(len(study.diagnostics.runs) for study in comparison.collections) < FEWEST_RUNS else "topics"
     return f"Too few {what} to judge: {FEWEST_RUNS} runs and {FEWEST_TOPICS} topics are needed"
 
 

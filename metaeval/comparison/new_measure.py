@@ -128,7 +128,7 @@ def compare(
     measures : name, "file.py:function", Measure, function, or several
         The new ones (see `metaeval.measure`). Where data are score matrices, names of their measures.
     data : source, or several
-        Names of data sets, paths of stores or score files, `Scores`, or runs.
+        Names of data sets, paths of stores or score files, frames, `Scores`, or runs.
     against : iterable of the same, optional
         By default Sakai's nine classification or six quantification measures; for score matrices, every measure
         that all of them have.
@@ -256,5 +256,5 @@ def compare(
 
 def _list_given(given: Any) -> list[Any]:
     """Return what was given as a list, in which something single is alone."""
-    single = isinstance(given, str | Path | Measure | Scores | ClassificationRuns | QuantificationRuns)
+    single = isinstance(given, str | Path | Measure | Scores | ClassificationRuns | QuantificationRuns | pd.DataFrame)
     return [given] if single or callable(given) else list(given)

@@ -66,7 +66,9 @@ def score_sources(
     for measure in resolve_measures(requested):
         say(f"checking {measure}")
         if measure.kind != kind:
-            raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs")
+            own = kind == "classification" and not is_shipped(measure)
+            way = f"; one of class counts is written {measure}(counts)" * own
+            raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs{way}")
         check = conformance(measure, n_classes=len(opened[0].classes))
         new.append(check.measure)
         notes += check.notes
@@ -150,10 +152,8 @@ def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Ru
             labels = [str(label) for label in data.measures] if isinstance(data, Scores) else None
             names |= {str(known) for known in resolve_measures([measure], labels=labels)}
         elif len(measure.measures) != 1:
-            raise MetaevalError(
-                f"{format_option('reference')} holds {len(measure.measures)} measures "
-                f"({format_list([str(label) for label in measure.measures])}); it is one: choose it with .sel(measures=…)"
-            )
+            held = f"{len(measure.measures)} measures ({format_list([str(label) for label in measure.measures])})"
+            raise MetaevalError(f"{format_option('reference')} holds {held}; it is one: choose by .sel(measures=…)")
         else:
             names.add(str(measure.measures[0]))
     if len(names) > 1:

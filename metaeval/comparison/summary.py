@@ -64,7 +64,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     frame, agreement = find_facts(comparison, name).frame, comparison.agreement
     shown = pd.DataFrame(index=frame.index)
     pairs = int(frame["pairs"].iloc[0]) if "pairs" in frame else 0
-    caption = f"τ: with {name}. Differences: pairs of runs that differ significantly, of {pairs:,}"
+    caption = f"τ: with {name}. Differences: pairs of runs that differ significantly by {comparison.test}, of {pairs:,}"
     if agreement is not None:
         reference = str(agreement.reference)
         shown[f"like {reference}, %"] = _with_ends(frame, "agreed", 0, 100)

@@ -27,6 +27,7 @@ from metaeval.data.columns import (
     MEASURE_NAMES,
     RUN_NAMES,
     TOPIC_NAMES,
+    format_columns,
     names_topics,
     plain_name,
 )  # fmt: skip
@@ -144,7 +145,8 @@ class Table:
             if name in self.columns:
                 return self.columns[name]
         problem = f"there is no column {' or '.join(map(repr, names))} (columns: {format_list(self.header)})"
-        raise DataError(problem, file=self.file, line=1 if self.lines else None)
+        hint = f"say which it is: {format_columns({names[0]: 'NAME'})}"
+        raise DataError(problem, file=self.file, line=1 if self.lines else None, hint=hint)
 
     def holds_numbers(self, name: str) -> bool:
         """Say whether the first cells of a column are numbers, most of them and at least one."""

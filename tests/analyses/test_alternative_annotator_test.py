@@ -153,7 +153,7 @@ def test_a_judge_whose_interval_goes_below_what_is_needed_is_named_beside_the_an
         f"needed, which {second} may miss on other items."
     )
     assert found.tables()[0].frame.loc[second, "ω"] == "0.60 [0.42, 0.75]"
-    assert "wherever its 95 % interval ends" in found.tables()[0].caption
+    assert "wins against [95 % interval]; 0.5 is needed." in found.tables()[0].caption
     certain = replace(found, rows=rows.assign(omega_low=0.5))
     assert certain.answer().endswith("; 50 % are needed.")
 

@@ -36,9 +36,9 @@ def test_answers_say_what_was_put_in(scores):
         (me.ranking_similarity(three), "sharp and fair rank runs most alike (τ_a …"),
         (me.ranking_similarity(two), "The rankings of sharp and fair have τ_a …"),
         (halves, "sharp and fair rank runs most stably between two random sets of 20 topics (mean τ … to …), dull least (…)."),
-        (me.agreement(scores, **PEOPLE), "sharp agrees best with people (pairwise accuracy … on these runs."),
+        (me.agreement(scores, **PEOPLE), "sharp and fair agree best with people (pairwise accuracy … on these runs."),
         (me.significance_contradictions(power), "No two measures contradict each other significantly…"),
-        (ranks, f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."),
+        (ranks, f"Of 12 runs may be the best: {firsts[0]} by sharp, {firsts[1]} by fair, {firsts[2]} by dull."),
         (single, f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."),
         (me.robustness(three), "sharp ranks runs most alike from topic to topic (mean ρ 0.…; the others 0.… to 0.…)."),
         (me.robustness(two), "sharp ranks runs more alike from topic to topic than fair (mean ρ 0.… and 0.…)."),
@@ -102,15 +102,15 @@ AGREEING = {  # columns of measures and people, and what is said
     ),
     "a measure of noise": (
         lambda given: {**given, "noise": NOISE[1]},
-        "sharp agrees best with people … on these runs. noise is not shown to be better than chance.",
+        "sharp and fair agree best with people … on these runs. noise is not shown to be better than chance.",
     ),
     "a measure turned round": (
         lambda given: {**given, "turned": -given["sharp"]},
-        "sharp agrees best with people … turned agrees less than chance: is its direction right?",
+        "sharp and fair agree best with people … turned agrees less than chance: is its direction right?",
     ),
     "a measure turned round in its run scores alone": (
         lambda given: {**given, "mixed": np.where(np.arange(40) < 12, -10, 1) * given["sharp"]},
-        "sharp agrees best with people … mixed orders most pairs of runs opposite to people.",
+        "sharp and fair agree best with people … mixed orders most pairs of runs opposite to people.",
     ),
     "measures of noise": (
         lambda given: {"one": NOISE[2], "two": NOISE[3], "people": given["people"]},

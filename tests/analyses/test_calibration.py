@@ -82,7 +82,7 @@ def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_is_a_test_
     (right, wrong), kind = (error_shares(result), "false alarms in studies with 40 topics simulated from these scores")
     doubt = "Simulations may not show all its errors: 6 runs, fewer than 10."
     assert result.answer() == (
-        f"randomised-tukey-hsd ({wrong}) raises too many {kind}; 5 % are right. Use bootstrap-t ({right}). {doubt}"
+        f"randomised-tukey-hsd ({wrong}) raises too many {kind}; 5 % are meant. Use bootstrap-t ({right}). {doubt}"
     )
     assert result.rows["error"].between(result.rows["low"], result.rows["high"]).all()
     assert result.rows["difference"][0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
@@ -91,7 +91,7 @@ def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_is_a_test_
     assert others.answer().startswith(f"bootstrap-t ({right}) raises too many")
     assert others.answer().endswith(f"Use randomised-tukey-hsd ({wrong}). {doubt}")
     none = replace(result, rows=result.rows.assign(errs=False), outside=())
-    assert none.answer() == f"No test is shown to raise too many {kind}; 5 % are right. Use bootstrap-t ({right})."
+    assert none.answer() == f"No test is shown to raise too many {kind}; 5 % are meant. Use bootstrap-t ({right})."
     every = replace(result, rows=result.rows.assign(errs=True))
     assert every.answer().startswith("Every test raises too many false alarms in ")
 

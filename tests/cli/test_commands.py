@@ -49,7 +49,7 @@ def test_sample_size_baselines_measures_data_sets_and_the_version_are_printed(ok
 
 
 FIRST_SCREENS = {
-    "sample-size": "Identical runs always tie, which changes this. Topics needed for an expected τ (Kendall's",
+    "sample-size": "Identical runs, which always tie, raise these numbers. Topics needed for an expected τ (Kendall's",
     "sample-size --confidence 0.9": "90 % interval",
     "topic-set-size --beta 0.1 --target 0.8": "with probability 0.9 by a paired t-test at α = 0.05, and for "
     "80 % of the variance of means to be between runs (generalisability); in brackets 95 % intervals.",
@@ -60,7 +60,7 @@ FIRST_SCREENS = {
     "overlap --alpha 0.05": "% of run pairs found by either (α = 0.05) that both find.",
     "contradictions --alpha 0.1": "opposite significant conclusions (α = 0.1).",
     "variance -m AP": "Components of the variance of scores, with 95 % intervals.",
-    "similarity": "Brackets: 95 % intervals.",
+    "similarity": "Brackets: 95 % intervals over topics.",
     "consistency": "significantly different (α = 0.05) over these splits",
     "calibrate --topics 10 --studies 20": "low, high: 95 % interval",
     "agreement --reference AP": "Pairwise accuracy: share of pairs of runs in its order. 95 % intervals",
