@@ -97,8 +97,8 @@ AGREEING = {  # columns of measures and people, and what is said
     ),
     "a reference of noise": (
         lambda given: {**given, "people": NOISE[0]},
-        "people tells no two runs apart: agreement with it may be chance. BEST agrees most with people (pairwise accuracy "
-        "SHARE).",
+        "people tells no two runs apart: agreement with it may be chance. sharp and fair agree most with people (pairwise "
+        "accuracy SHARE).",
     ),
     "a measure of noise": (
         lambda given: {**given, "noise": NOISE[1]},
