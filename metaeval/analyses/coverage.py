@@ -79,9 +79,11 @@ class Coverage(MeasureRows):
         words = pd.DataFrame("", index=frame.index, columns=frame.columns)
         words.loc[frame["coverage"] >= frame["coverage"].max() - SAME_COVERAGE, "coverage"] = "bold"
         title = f"Coverage of {', '.join(map(str, self.reference))}{interval}"
-        caption = f"{title}: over pairs of runs, ρ between the difference in means and how often all references prefer one run."
-        often = "How often: the share of topics on which one run is as good or better by all references, less that of the other"
-        legend = f"{often}. ρ: Spearman's. One reference need not reach 1. {self.no_interval}".strip()
+        caption = (
+            f"{title}: over pairs of runs, ρ of the difference in means with the share of topics won by all references."
+        )
+        won = "Won: topics on which one run is as good or better by all references, less those of the other"
+        legend = f"{won}. ρ: Spearman's. One reference need not reach 1. {self.no_interval}".strip()
         bold = "Bold: the best."
         return [Table(frame, caption, self.signature, marks=lambda _: words, legend=legend, marked=bold, joined=True)]
 

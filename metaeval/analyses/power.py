@@ -94,7 +94,7 @@ class PowerRows(MeasureRows):
         if known:
             more = self.differences["finds_more"].value_counts()
             shown["finds more than"] = [int(more.get(name, 0)) for name in shown.index]
-            legend = f"{legend} Finds more than: so many measures, by simultaneous intervals of differences that leave 0 out."
+            caption += " Finds more than: so many measures, by paired intervals of differences that leave 0 out."
         table = Table(shown, caption, self.signature, digits=1, legend=legend.strip(), joined=True, at=("paper",))
         table_by_count = replace(table, frame=shown.sort_values("#sig", ascending=False, kind="stable"), at=("all",))
         brief = table_by_count.frame.drop(columns=["±", "#all"], errors="ignore")

@@ -72,7 +72,7 @@ class QrelsComparison(Result):
         ranks = f"{best['judge']} ranks runs {how} {people} (τ_b {best['tau']:.2f}{bracket_ends(best['low'], best['high'])})"
         decided = format_count(int(best[["kept", "reversed", "lost"]].sum()), "conclusion")
         flips = f"it reverses {best['reversed']}, loses {best['lost']}, and finds {best['new']} new"
-        return f"{ranks}; of {decided} {flips}; {best['clear'] or 'none'} of these clearly differ from {people}'s."
+        return f"{ranks}; of {decided} {flips}; the change itself is significant in {best['clear'] or 'none'} of these."
 
     def tables(self) -> list[Table]:
         """Return rank correlations and flips, then all that is known of judges."""
@@ -87,10 +87,10 @@ class QrelsComparison(Result):
             shown.insert(1, f"{100 * self.confidence:g} % interval", ends)
         decided = rows[["kept", "reversed", "lost"]].iloc[0].sum()
         cells = shown[["reversed", "lost", "new"]].to_numpy().flat
-        moved = "; ±: with other random trials" * any("±" in cell for cell in cells)
+        moved = "; ±: how far other random trials move it" * any("±" in cell for cell in cells)
         caption = (
             f"{self.measure}: by {people} {decided:,} of {comb(self.n_runs, 2):,} pairs of runs differ significantly; what "
-            f"judges reverse, lose, and find besides (new); clear: of these, significantly unlike {people}'s{moved}."
+            f"judges reverse, lose, and find besides (new); clear: of these, where the change is significant{moved}."
         )
         legend = (
             f"τ_b: of the rankings of runs, low and high its {100 * self.confidence:g} % interval over topics; "

@@ -1,10 +1,8 @@
 """Names for made-up scores, so that a test states its numbers only."""
 
 import numpy as np
-import pytest
 
 import metaeval as me
-from metaeval.cli import main
 
 
 def label(values, measures=("a", "b", "c"), collection="made", **labels):
@@ -47,11 +45,3 @@ def ask_everything(scores):
         yield me.significance_contradictions(power)
         yield me.agreement(scores, reference=str(scores.measures[0]), n_permutations=10, n_bootstrap=20)
         yield me.coverage(scores, reference=str(scores.measures[0]), n_bootstrap=20)
-
-
-def run_command(words, monkeypatch, capsys):
-    """Run a command in this process and return its status and what it printed."""
-    monkeypatch.setattr("sys.argv", ["metaeval", *map(str, words)])
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    return stopped.value.code, *capsys.readouterr()

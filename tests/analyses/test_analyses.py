@@ -1,6 +1,5 @@
 """What the analyses answer, compared with worked cases, the papers' own numbers and other packages."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -269,13 +268,6 @@ def test_the_interval_of_a_pair_is_students_and_missing_with_few_topics(many, di
         assert row.d == pytest.approx((one - other).mean() / (one - other).std(ddof=1))
     few = me.discriminative_power(many.sel(topics=many.topics[:24]), n_permutations=10).run_pairs()
     assert few["low"].isna().all()
-
-
-def test_no_file_grows_with_the_number_of_pairs_unasked(disagreeing, tmp_path):
-    disagreeing.write_tables(tmp_path, "power")
-    written = "".join(file.read_text() for file in tmp_path.iterdir())
-    assert "run_a" not in json.dumps(disagreeing.to_dict()) + written
-    assert len(disagreeing.to_dict()["rows"]) == 2
 
 
 def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(many, disagreeing, monkeypatch):

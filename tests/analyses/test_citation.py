@@ -15,7 +15,6 @@ from metaeval.measures.registry import measures
 from metaeval.show.bibliography import bibliography, find_labels, list_labels
 from metaeval.stats.pair_tests import FAMILYWISE
 from metaeval.stats.weighted_correlation import SYMBOLS
-from tests.analyses.made import run_command
 
 TEXT = (files("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")
 
@@ -75,6 +74,6 @@ def test_several_names_are_cited_together_and_a_name_is_no_entry_or_refused():
         cite("nobody")
 
 
-def test_the_command_takes_names_of_commands_too(capsys, monkeypatch):
-    _, printed, _ = run_command(["cite", "power", "RNOD(distance=gold)"], monkeypatch, capsys)
+def test_the_command_takes_names_of_commands_too(run):
+    _, printed, _ = run("cite", "power", "RNOD(distance=gold)")
     assert printed == cite("discriminative_power", "RNOD(distance=gold)")

@@ -9,7 +9,7 @@ import scipy.stats
 import metaeval
 from metaeval.stats.arrays import Scaled
 from metaeval.stats.uir import count_unanimous, coverage_resampled, find_coverage, signed_ranks
-from tests.analyses.made import label, run_command
+from tests.analyses.made import label
 
 NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
 
@@ -137,8 +137,8 @@ def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_as_a_reference_l
     np.testing.assert_array_equal(both.rows["coverage"], alone.rows["coverage"])
 
 
-def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path, capsys, monkeypatch):
+def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path, run):
     scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
     words = ["-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", "0", "-f", "csv"]
-    _, printed, _ = run_command(["coverage", tmp_path / "scores.csv", *words], monkeypatch, capsys)
+    _, printed, _ = run("coverage", tmp_path / "scores.csv", *words)
     assert [row.split(",")[0] for row in printed.splitlines()] == ["measure", "MAE_mu", "Accuracy"]

@@ -63,7 +63,6 @@ OPTIONS = [
 CALLS = [
     (lambda: me.robustness(SCORES.values), "take Scores, not ndarray"),
     (lambda: me.discriminative_power(SCORES.values), "take Scores, not"),
-    (lambda: me.robustness(None), "take Scores, not NoneType"),
     (lambda: me.baseline_preference(None, "a", "b"), "take Scores, not NoneType"),
     (lambda: me.board_ranks(None), "take Scores, not NoneType"),
     (lambda: me.board_ranks([5]), "take Scores, not int"),
@@ -77,10 +76,13 @@ CALLS = [
     (lambda: me.robustness([SCORES, SCORES], distinct_runs=3), "distinct_runs is 3; it is True or False"),
     (lambda: me.discriminative_power(EQUAL, distinct_runs=True), "holds 1 run; at least 2"),
     (lambda: me.robustness(SCORES.sel(runs=["r00", "r01"])), "holds 2 runs; at least 3 are needed"),
-    (lambda: me.discriminative_power(SCORES.sel(runs=["r00"])), "holds 1 run; at least 2"),
+    (
+        lambda: me.discriminative_power(SCORES.sel(runs=["r00"])),
+        "holds 1 run; at least 2 are needed to compare anything",
+    ),
     (lambda: me.discriminative_power(SCORES.sel(topics=["0"])), "holds 1 topic; at least 2"),
     (lambda: me.coverage(SCORES.sel(runs=["r00"]), reference="NMD"), "1 run; at least 2"),
-    (lambda: me.discriminative_power([SCORES, SCORES]), "the collection c is there twice"),
+    (lambda: me.discriminative_power([SCORES, SCORES]), "the collection c is there twice: it would count double"),
     (lambda: me.discriminative_power([SCORES, ONE]), "only like is pooled with like"),
     (lambda: pool(0.05, 0.01), "has alpha 0.01, the first collection 0.05"),
     (lambda: pool(), "at least one"),

@@ -120,21 +120,13 @@ import numpy as np, metaeval
 @metaeval.register_measure(kind="classification", higher_is_better=True, range=(0, 1))
 def own(counts):
     "Share of items in the first class."
-    return {}
+    return counts[..., 0].sum(-1) / counts.sum((-2, -1))
 """
-FAULTY = {
-    "counts[..., 0, 0] * np.nan": "not a finite number",
-    "counts.sum((-2, -1)) * 9": "outside its declared range",
-    "counts": "returned shape",
-    "1 / 0": "ZeroDivisionError",
-    "undefined_name": "NameError",
-}
 
 
 @pytest.mark.usefixtures("judged")
-def test_a_users_measure_is_run_because_they_name_its_file(run, ok, refused):
-    own = Path("own.py")
-    own.write_text(OWN.format("counts[..., 0].sum(-1) / counts.sum((-2, -1))"))
+def test_a_users_measure_is_run_because_they_name_its_file(ok, refused):
+    Path("own.py").write_text(OWN)
     assert "0.5000" in ok(f"{SCORE} -m ./own.py:own -o s.csv")[0]
     assert "higher_is_better" in Path("s.csv").read_text(), "who reads the file has not the user's code"
     out, _ = ok("measures ./own.py:own")
@@ -142,10 +134,6 @@ def test_a_users_measure_is_run_because_they_name_its_file(run, ok, refused):
     assert "not declared" in out
     assert "no file" in refused(f"{SCORE} -m no.py:own")
     assert "nothing called 'other'" in refused(f"{SCORE} -m own.py:other")
-    for body, message in FAULTY.items():
-        own.write_text(OWN.format(body))
-        status, out, err = run(f"{SCORE} -m own.py:own")
-        assert (status, out, message in err, "Traceback" in err) == (2, "", True, False), err
 
 
 @pytest.mark.parametrize(

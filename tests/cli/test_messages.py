@@ -16,29 +16,18 @@ FILES = {
     "power nowhere.csv": "nowhere.csv: there is no such file or folder",
     "power empty.csv": "empty.csv: the file is empty",
     "power binary.csv": "binary.csv:1: the file is binary, not text",
-    "power table.csv": "table.csv:1: does the first column, 'name', name topics or runs? (topics: --columns topic=name;",
-    "power wrong.parquet": "wrong.parquet: it is not a complete Parquet file",
-    "power one.csv": "one holds 1 run; at least 2 are needed to compare anything",
     "consistency ties.csv --tau tau_b": "where all runs are tied, as they are on some half for AP: use tau_a",
-    "power tiny.csv tiny.csv": "the collection tiny is there twice: it would count double",
     "power ''": "there is no data set ''",
-    "power gap.csv": "gap.csv: run b, topic u, measure AP: there is no score (choose what to do about it: --missing",
     "power holes.csv --missing drop-topic": "--missing drop-topic would leave no topic (choose another policy",
-    "power turned.csv": "higher_is_better is false, true; it is true or false, the same in all rows",
     "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
-    "score class.csv class.csv -l probabilities": "classes that have a column: 1; at least two are needed",
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
-    "power mixed": "a_AP.csv names its topics, this table does not, so their lines cannot be matched",
-    "power nothing": "nothing: there are no files in this folder",
     "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
     "power tiny.csv --out tiny.csv/out": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
     "score tiny.csv": "tiny.csv is a file: name the runs after it, and their layout with --layout",
     "score tiny.csv tiny.csv": "say how the files are laid out: --layout semeval-c, judgements",
-    "score tiny.csv tiny.csv --layout xml": "there is no format 'xml': use semeval-c",
     SCORE: "the format judgements needs --classes: all of them, in their order",
-    f"{SCORE} --classes 0,1 --missing ignore": "there is no policy 'ignore': use raise, drop-topic",
     f"{SCORE} --classes 0,1 --seed 3": "--seed is for --parts: nothing else is random",
     f"{SCORE} --classes 0,1 -o new": "new: write a .csv, .tsv or .parquet file",
     "baselines tiny.csv '\x1b[2J' b": r"there is no run '\x1b[2J'",
@@ -53,11 +42,7 @@ FILES = {
     "compare -m AP table.csv": "so that the other columns are topics: --from transposed",
     f"{SCORE} --classes 0,1 -m NMD": "; metaeval score --as-quantification gives",
     # what to type or to do instead, besides what test_typed_hints.py types
-    "consistency two.csv": "it holds several collections: x, y (say which: --collection x;",
-    "consistency means.csv": "one number a run and no topics",
     "consistency labelled.csv": "score them first: metaeval score with the layout labels",
-    "consistency names.csv": "; metaeval inspect names.csv shows what is in it",
-    "consistency gap.csv --columns run=system": "there is no column 'system' to be the run (columns: run, topic,",
     "consistency x_AP.csv --columns score=b --from wide": "(name the topic only: --columns topic=topic)",
 }
 NAMES = {
@@ -114,17 +99,13 @@ OTHERWISE = {
 
 HEAD = "run,topic,measure,score"
 BROKEN = {
-    "empty.csv": b"", "binary.csv": bytes(range(256)), "wrong.parquet": b"PAR1 nothing PAR1",
+    "empty.csv": b"", "binary.csv": bytes(range(256)),
     "table.csv": "name,size\na,1\n", "gold.txt": "q1 0 d1 0\nq2 0 d1 1\n", "one.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\n",
     "ties.csv": f"{HEAD}\n" + "".join(f"{run},{topic},AP,0.5\n" for run in "abc" for topic in range(6)),
-    "gap.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "class.csv": "topic,a\nt,1\n",
-    "holes.csv": f"{HEAD}\na,t,AP,1\nb,u,AP,0\n",
-    "turned.csv": f"{HEAD},higher_is_better\na,t,AP,1,true\nb,t,AP,1,false\n",
+    "gap.csv": f"{HEAD}\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n", "holes.csv": f"{HEAD}\na,t,AP,1\nb,u,AP,0\n",
     "both.csv": "item,label,gold\n1,0,0\n", "shares.csv": "topic,a,b\nt,1,3\n", "names.csv": "name,size\na,b\n",
-    "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n",
-    "two.csv": "run,topic,score,collection\na,t,1,x\nb,t,0,x\na,t,1,y\nb,t,0,y\n", "x_AP.csv": "topic,a,b\nt,1,0\nu,0,1\n",
-    "means.csv": "model,quality\na,0.5\nb,0.25\n", "labelled.csv": "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n",
-    "mixed/a_AP.csv": "topic,x,y\nq1,1,0\nq2,0,1\n", "mixed/a_RR.csv": "x,y\n0.5,0.25\n0.25,0.5\n",
+    "people.csv": "item,ann\n1,\n2,1\n", "judges.csv": "item,m\n1,1\n2,1\n", "x_AP.csv": "topic,a,b\nt,1,0\nu,0,1\n",
+    "labelled.csv": "model,id,y_true,y_pred\na,1,0,1\na,2,1,1\n",
 }  # fmt: skip
 """Files that are wrong in many ways."""
 
@@ -133,7 +114,6 @@ BROKEN = {
 def test_whatever_is_wrong_ends_in_one_sentence_that_names_it(refused, score_file, here, monkeypatch, line, message):
     monkeypatch.setenv("METAEVAL_DATA", str(here / "data"))
     write_files(here, BROKEN)
-    (here / "nothing").mkdir()
     shutil.copy(score_file, "scores.csv")
     assert message in refused(line)
 

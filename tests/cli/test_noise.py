@@ -37,8 +37,6 @@ def test_results_say_what_clusters_and_repeats_are_worth(ok, command):
 VARIANCE = "variance s.csv --repeats seed"
 REFUSED = {
     "robustness s.csv --clusters doc --doubled mean": "takes topics one by one and would ignore their clusters",
-    "power s.csv --clusters nowhere": "there is no column 'nowhere' to be the cluster",
-    "power s.csv --clusters seed --doubled mean": "in two clusters, '1' and '2'",
     "power w_ap.csv --clusters doc": "give a row per score, as melt of pandas makes them",
     "power s.csv": "'seed' tells them apart: if it holds repeats, say so: --repeats seed",
     "compare -m X --gold g --runs r -l labels --clusters doc": "--clusters and --repeats name columns of score files",

@@ -43,8 +43,6 @@ def files(here):
     write("parts.txt", [("q0", 1, "d1", 1), ("q0", 2, "d1", 1)])
     write("double.txt", [("q0", 0, "d1", 1), ("q0", 0, "d2", 1), ("q0", 0, "d1", 2)])
     write("prose.txt", [("a", "line", "of", "some", "text")])
-    (here / "empty.txt").touch()
-    (here / "binary.bin").write_bytes(bytes(range(256)))
     (here / "cut.gz").write_bytes(gzip.compress(b"q0 0 d1 1\n" * 1000)[:30])
     for folder, run in itertools.product(("runs", "gap", "alien"), range(3)):
         (here / folder).mkdir(exist_ok=True)
@@ -104,8 +102,6 @@ BROKEN = {
     "huge.txt": "is no whole number of at most 100 (round or rescale the grades first)",
     "real.txt": "real.txt:1: topic q0, item d0: ",
     "words.txt": "words.txt:1: topic q0, item d0: 'good' is no grade, a whole number",
-    "empty.txt": "empty.txt: the file is empty",
-    "binary.bin": "binary.bin:1: the file is binary, not text",
     "cut.gz": "cut.gz: it is no whole gzip file",
     "prose.txt": "prose.txt:1: the line has 5 columns, not 4: topic 0 document grade",
     "nobody.txt": "nobody.txt: there is no such file",

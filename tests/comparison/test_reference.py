@@ -56,7 +56,6 @@ def found(scores):
 
 def test_power_that_the_reference_contradicts_is_not_praised_and_a_reference_changes_nothing_else(found, others):
     assert list(found.summary().index) == ["named", "right", "weak"]
-    assert "Too many of its significant differences are contradicted by people" in found.verdict()
     assert found.summary()["contradicted"].gt(0).tolist()[:2] == [True, False]
     assert "above 5 %" in found.rules()["reference"]
     assert "reference people of made@" in str(found.signature)

@@ -4,11 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
-from hypothesis.extra import numpy as npst
 
 from metaeval import DataError, Scores
-from metaeval.io import from_frame
 
 
 @pytest.fixture
@@ -50,17 +47,6 @@ def test_selecting_keeps_the_order_asked_for(scores):
         scores.sel(topics=["t9"])
     assert scores.matrix("NMD").loc["b", "t2"] == 8
     assert scores.means().loc["a", "nDCG@10"] == 3
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    npst.arrays(float, (2, 2, 1), elements=st.floats(allow_nan=False, allow_infinity=False)), st.permutations(range(4))
-)
-def test_a_frame_keeps_every_bit_in_any_order(values, order):
-    scores = Scores(values, runs=["a", "b"], topics=["t", "u"], measures=["NMD"], collection="tiny")
-    again = from_frame(scores.to_frame().iloc[order], collection="tiny").sel(runs=["a", "b"], topics=["t", "u"])
-    assert again == scores
-    assert again.values.tobytes() == scores.values.tobytes()
 
 
 BROKEN = [

@@ -31,8 +31,8 @@ def table(header, rows):
     return "\n".join(",".join(map(str, line)) for line in (header, *rows)) + "\n"
 
 
-def scores_of(runs, topics=TOPICS):
-    return [(f"t{topic}", *(score(run, topic) for run in runs)) for topic in topics]
+def scores_of(runs):
+    return [(f"t{topic}", *(score(run, topic) for run in runs)) for topic in TOPICS]
 
 
 def make_total():
@@ -47,17 +47,6 @@ def make_judged():
         for run in "abc" for topic in range(1, 7) for judge in "xyz"
     ]  # fmt: skip
     return table(("run", "topic", "annotator", "score"), rows)
-
-
-def make_timed():
-    first = [(run, f"t{topic}", score(run, topic), "25/11/2024") for run in "abc" for topic in TOPICS]
-    again = [("a", f"t{topic}", 1.0, "01/12/2024") for topic in TOPICS]
-    return table(("run", "topic", "score", "time"), [*first, *again])
-
-
-def make_labels():
-    labels = [(run, f"t{t}", score(run, t + 1), 0.2 if t % 2 else 0.5) for t in TOPICS for run in SYSTEMS[:4]]
-    return table(("run", "topic", "score", "probability"), labels)
 
 
 def make_rated():
@@ -135,14 +124,10 @@ CASES = [
     ("bomb.csv.gz", lambda: pack(b"topic,r1\n" + b"0,0\n" * 18_000_000), LINES, "ranks {}", "inspect {}"),
     ("bomb.eval", make_log, "that are read", "ranks {}"),
     ("keys.jsonl", lambda: "".join(f'{{"run": "a", "topic": "t{k}", "k{k}": 1}}\n' for k in range(4200)), CELLS, "ranks {}"),
-    ("time.csv", make_timed, "'25/11/2024' is no time, or not written as ISO 8601 has it", "ranks {} --doubled latest"),
     ("allrow.csv", make_total, "7 runs × 14 topics", "variance {}"),
     ("meancol.csv", lambda: table(("topic", *SYSTEMS, "mean"), TOTALS), "7 runs × 14 topics", "variance {}"),
     ("nojudge.csv", make_judged, "nojudge.csv:5: run a, topic t2, measure score: the judge is missing",
      "variance {} --judges annotator"),
-    ("few.csv", make_labels, "labels 56", "correct judge.csv --people {} --explain"),
-    ("fewde.csv", lambda: make_labels().replace(",", ";").replace(".", ","), "labels 56",
-     "correct judge.csv --people {} --explain"),
     ("ke.csv", lambda: table(("topic", "r1", "r2"), [(f"t{t}", t / 10, 0.3 + t / 100) for t in range(1, 9)]), "0.450",
      "ranks {}"),
     ("dimension.xlsx", lambda: pack_workbook(row(1, 0.5, 0.25) + row(2, 0.25, 1), '<dimension ref="A1:XFD99999999"/>'), "r1",
@@ -195,8 +180,7 @@ def test_a_small_file_ends_soon_in_a_right_answer_or_a_sentence(name, make, said
         (inside / name).write_bytes(content.encode() if isinstance(content, str) else content)
     elif name == "pipe.csv":
         os.mkfifo(inside / name)
-    (inside / "judge.csv").write_text(table(("topic", *SYSTEMS[:4]), scores_of(SYSTEMS[:4], range(1, 60))))
-    words = [str(inside / word) if word == "judge.csv" else word for word in line.format(inside / name).split()]
+    words = line.format(inside / name).split()
     try:
         done = run_command(tmp_path, *words, limit=30 if words[0] in ("convert", "score") else 5).check()
         found = f"{done.out.decode()}\n{done.message}"

@@ -156,7 +156,7 @@ def test_columns_that_are_called_otherwise_are_mapped():
     frame = TIDY.rename(columns=names).assign(run="a column that means something else")
     with pytest.warns(PolicyWarning, match="1 column not used: run"):
         assert from_frame(frame, columns=names) == EXPECTED
-    with pytest.raises(DataError, match="there is no column 'sys' to be the run"):
+    with pytest.raises(DataError, match="there is no column 'sys' to be the run .columns: system, "):
         from_frame(frame, columns={"run": "sys"})
 
 

@@ -118,20 +118,10 @@ def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
-    [
-        (
-            ["AP", "delight"],
-            "columns are read as measures: delight; columns={'ignore': 'NAME'} leaves out what is none",
-        ),
-        (["AP", "RR"], ""),
-        (
-            ["delight", "dismay"],
-            "columns are read as measures: delight, dismay; columns={'ignore': 'NAME'} leaves out what is none",
-        ),
-    ],
+    ("columns", "named"),
+    [(["AP", "delight"], "delight"), (["AP", "RR"], ""), (["delight", "dismay"], "delight, dismay")],
 )
-def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_more_of_them(columns, said, tmp_path):
+def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_more_of_them(columns, named, tmp_path):
     table = "run,topic,{},{}\na,1,0.5,0.7\na,2,0.25,0\nb,1,0.1,0.2\nb,2,0.9,0.5\n".format(*columns)
     path = put(tmp_path, {"c.csv": table})
     with warnings.catch_warnings(record=True) as notes:
@@ -139,7 +129,8 @@ def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_
         read_scores(path)
         read_scores(path, columns={"ignore": columns[0]})
         read_scores(path, higher_is_better=columns)
-    assert [str(note.message) for note in notes] == [f"{path}: {said}"] * bool(said)
+    said = f"{path}: columns are read as measures: {named}; columns={{'ignore': 'NAME'}} leaves out what is none"
+    assert [str(note.message) for note in notes] == [said] * bool(named)
 
 
 def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
