@@ -33,6 +33,7 @@ LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "trut
 # What divides topics into collections; documents and domains do not.
 TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
 REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id"})
+NO_TOPICS = RUN_NAMES | REPEAT_NAMES | {"annotator", "rater", "judge", "worker"}
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({
@@ -68,7 +69,7 @@ def is_index(name: object) -> bool:
 def names_topics(name: object) -> bool:
     """Say whether the first column of topics × runs holds topics, by its name."""
     plain = plain_name(name)
-    return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain[:-3] not in RUN_NAMES)
+    return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain[:-3] not in NO_TOPICS)
 
 
 def format_columns(names: Mapping[str, str]) -> str:

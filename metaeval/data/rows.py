@@ -69,7 +69,7 @@ def number(text: str) -> float:
 
 def is_total(label: str) -> bool:
     """Say whether this is the name of a total."""
-    return re.sub(r"\([^()]*\)|[\s._-]+", " ", label.lower()).strip() in TOTALS
+    return re.sub(r"\([^()]*\)|[\s._-]+", " ", str(label).lower()).strip() in TOTALS
 
 
 def read_cell(cell: Any) -> float:

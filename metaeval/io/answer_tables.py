@@ -107,7 +107,5 @@ def refuse_index_columns(people: Sequence[str], file: object) -> None:
     """Refuse columns of annotators or judges whose name is that of an index, of topics or of what describes them."""
     for name in [name for name in people if names_topics(name) or names_trait(name) or is_total(name)]:
         hint = f"leave it out, or say what it is: {format_columns({'topic': name})} or {format_columns({'item': name})}"
-        problem = (
-            f"the column {name!r} is called as an index, topics or what describes them are, not as a person or judge"
-        )
+        problem = f"the column {name!r} is called as an index, topics or what describes them, not as a person or judge"
         raise DataError(problem, file=file, hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -175,7 +176,7 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     if text is None:
         return None
     columns: dict[str, str] = {}
-    for pair in text.split(","):
+    for pair in re.split(f",(?=[ ]*(?:{'|'.join(STANDS_FOR)})=)", text):  # a name may hold commas
         what, theirs = (part.strip() for part in pair.partition("=")[::2])
         if what not in STANDS_FOR or not theirs:
             say = f"say what is called how, with {', '.join(STANDS_FOR)}: run=system,score=value"

@@ -15,7 +15,7 @@ from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, is_folder, open_once, stem
 from metaeval.io.detect import find_format
 from metaeval.io.formats import READ_FORMATS, choose_format
-from metaeval.io.layout import LAYOUTS, Layout
+from metaeval.io.layout import LAYOUTS
 from metaeval.io.scores import Reading, read_collections
 from metaeval.io.table import is_gap, list_sheets, open_cells
 from metaeval.io.tables import rows_of_table
@@ -85,26 +85,25 @@ def inspect_scores(source: PathLike, **options: Unpack[Reading]) -> Inspection:
     layout, rows = found or (None, Rows.of({}))
     parts = split_collections(replace(rows, name=stem(source)), options.get("collection")) if layout else ()
     facts = {name: _count_rows(name, part) for name, part in parts}
+    listed: list[tuple[str, str]] = []
+    if layout is not None:
+        what, shown = {"wide": "runs", "transposed": "topics"}.get(layout.kind, "scores"), list(layout.scores)
+        shown = [*shown[:4], f"… {len(shown) - 5} more", shown[-1]] if len(shown) > 6 else shown
+        listed = [
+            *((role, name) for role, name in layout.roles.items() if role != "score"),
+            *((what, name) for name in shown),
+        ]
     return Inspection(
         source=str(source),
         format=chosen.name if chosen else "",
         layout=chosen.layout.replace("`", "") if chosen else "",
-        columns=_list_columns(layout) if layout else (),
+        columns=tuple(listed),
         unused=layout.unused if layout else (),
         collections=tuple(_describe(scores, facts.get(scores.collection) or facts.get("")) for scores in read)
         or tuple(facts.values()),
         notes=tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PolicyWarning))),
         refusal=refusal,
     )
-
-
-def _list_columns(layout: Layout) -> tuple[tuple[str, str], ...]:
-    named = [(role, name) for role, name in layout.roles.items() if role != "score"]
-    what = {"wide": "runs", "transposed": "topics"}.get(layout.kind, "scores")
-    shown = list(layout.scores)
-    if len(shown) > 6:
-        shown = [*shown[:4], f"… {len(shown) - 5} more", shown[-1]]
-    return (*named, *((what, name) for name in shown))
 
 
 def _count_rows(name: str, rows: Rows) -> CollectionFacts:

@@ -204,8 +204,12 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
         marked = [f": {name!r} holds {table.columns[name][0]!r}" for name in rest if _may_hold_scores(table, name)]
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
         _ask(table, question + "".join(marked[:1]), needed=NEEDED)
-    used = {*scores, *roles.values()}
-    unused = tuple(name for name in rest if name not in used and not is_index(name))
+    timed = (
+        "score" in roles or "time" not in roles or table.holds_integers(roles["time"])
+    )  # and not seconds that a run took
+    used = {*scores, *(name for role, name in roles.items() if role != "time" or timed)}
+    free = [name for name in table.columns if name not in used and name not in parts]
+    unused = tuple(name for name in free if not is_index(name) or (name.strip() and not counts_rows(table, name)))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
 
 
@@ -302,7 +306,7 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     if kind is None and not stated:
         _refuse_what_is_no_matrix(table, first, topic, [name for name in names if name not in counts], roles)
     known = [stated["run"]] if stated.get("run") in names else []
-    parts = [] if "run" in stated else (topic or "").split("+")
+    parts = [] if "run" in stated or topic in names else (topic or "").split("+")
     runs = [name for name in names if name not in (topic, *parts) and (name not in counts or name in known)]
     runs = [name for name in runs if not is_index(name) or plain_name(name) == "id" or topic is None] or runs
     runs = runs or [name for name in counts if name != topic]  # fusions called min, max and sum
@@ -443,12 +447,9 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
     runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
     short = len(ignored) < 600 and not any("," in name for name in names)
-    raise LayoutError(
-        f"are these {len(names)} columns as many runs, or {len(mine)} runs by {len(measures)} measures "
-        f"({format_list(measures)})?",
-        file=table.file,
-        hint=f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}",
-    )
+    several = f"{len(mine)} runs by {len(measures)} measures ({format_list(measures)})"
+    hint = f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}"
+    raise LayoutError(f"are these {len(names)} columns as many runs, or {several}?", file=table.file, hint=hint)
 
 
 _MARKS = " _.:/|,()'\"-"

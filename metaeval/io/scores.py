@@ -119,8 +119,8 @@ def read_collections(
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, columns=columns or None, **own)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
-    if is_path(source) and format is None and not {*(columns or ())} - {"topic"}:
-        _name_columns(chosen.name, found[0], source)
+    if is_path(source) and format is None and not (columns and "run" in columns and chosen.name == "wide"):
+        _name_columns(chosen.name, found[0], source if isinstance(source, str | Path) else None)
     for scores in found:
         n = len(scores.runs)
         ranked = (np.sort(scores.values, axis=0) == np.arange(1, n + 1).reshape(-1, 1, 1)).all(axis=(0, 1))
@@ -131,13 +131,13 @@ def read_collections(
     return found
 
 
-def _name_columns(format: str, scores: Scores, source: object) -> None:
-    """Name the columns of a file that are runs, or measures of which nothing is known, by their place alone."""
-    unknown = [str(measure) for measure in scores.measures if measure.direction_is_assumed]
-    what, names = {"wide": ("runs", scores.runs), "measures": ("measures", unknown)}.get(format, ("", ()))
+def _name_columns(format: str, scores: Scores, file: object) -> None:
+    """Name the columns of a file that are runs, topics, or measures of which nothing is known, by their place alone."""
+    unknown = tuple(str(measure) for measure in scores.measures if measure.direction_is_assumed)
+    known = {"wide": ("runs", scores.runs), "transposed": ("topics", scores.topics), "measures": ("measures", unknown)}
+    what, names = known.get(format, ("", ()))
     if names and max(len(names), len(scores.measures)) > 1:
         shown, ignore = format_list(names, most=12), format_columns({IGNORE: "NAME"})
-        file = source if isinstance(source, str | Path) else None
         report_policy(f"columns are read as {what}: {shown}; {ignore} leaves out what is none", file)
 
 

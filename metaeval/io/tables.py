@@ -175,10 +175,9 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
     fractions = np.nansum(values % 1) > 0
     numeric = topic is None and all(re.fullmatch(r"[-+.\de]+", head) for head in heads)
     if numeric and (is_line_of_scores(heads) or not fractions or not max(map(float, heads)) > largest):
-        raise DataError(
-            f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic",
-            **where, hint="a first line names the runs, such as run1,run2; a column topic before them names the topics",
-        )  # fmt: skip
+        problem = f"the first line holds numbers ({format_list(heads)}), which may hold names of runs or the scores of a topic"
+        hint = "a first line names the runs, such as run1,run2; a column topic before them names the topics"
+        raise DataError(problem, **where, hint=hint)
     run = stated.get("run", "")
     known = [run] if run in heads else run.split("+")
     named = "topic" in stated or (topic is not None and not counts_rows(table, topic))
@@ -192,11 +191,10 @@ def _refuse_doubtful_columns(layout: Layout, values: np.ndarray, measure: str, s
         names, runs = "+".join(doubtful), "+".join([*(name for name in known if name in heads), *doubtful])
         shown = ", ".join(f"{value:g}" for value in values[:3, heads.index(doubtful[0])])
         other = {"topic": names} if first else {"ignore": names}
-        raise DataError(
-            f"does {names!r} ({shown}, …), unlike the other columns, name or describe the topics, or hold scores of runs?",
-            **where, hint=f"{format_columns(other)} {'names the topics' if first else 'leaves out'}, "
-            f"{format_columns({'run': runs})} says that these are runs",
-        )  # fmt: skip
+        problem = "unlike the other columns, name or describe the topics, or hold scores of runs?"
+        what = f"{format_columns(other)} {'names the topics' if first else 'leaves out'}"
+        hint = f"{what}, {format_columns({'run': runs})} says that these are runs"
+        raise DataError(f"does {names!r} ({shown}, …), {problem}", **where, hint=hint)
 
 
 def rows(
@@ -217,9 +215,7 @@ def rows(
         elif measure is not None or not (
             named or all(measure_of_label(name).higher_is_better is not None for name in sheets)
         ):
-            problem = (
-                f"it has sheets that hold tables: {format_list([*sheets])}, which may be measures, or data of their own"
-            )
+            problem = f"it has sheets that hold tables: {format_list([*sheets])}; are they measures, or other data?"
             hint = f"name one that is a measure: {format_option('measure', shlex.quote(next(iter(sheets))))}"
             raise DataError(problem, file=sources, hint=hint)
         parts = [rows_of_table(table, kind=kind, columns=columns, measure=name) for name, table in sheets.items()]

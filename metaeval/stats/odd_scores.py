@@ -59,10 +59,11 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
 
 
 def _is_sentinel(finite: FloatArray, end: float) -> bool:
-    """Say whether an extreme stands far from all other scores, in at most a fifth of the cells."""
+    """Say whether an extreme stands far from all other scores, in at most a fifth of all cells, or half from 99 on."""
     rest = finite[finite != end]
     far = rest.min(initial=0) >= 0 if end < 0 else bool(rest.size) and rest.min() >= 0 and 2 * rest.max() < end
-    return far and finite.size - rest.size <= finite.size / 5 and len(np.unique(rest)) >= (FEWEST if end < 0 else 2)
+    share = 2 if abs(end) > 9 else 5
+    return far and finite.size - rest.size <= finite.size / share and len(np.unique(rest)) >= (FEWEST if end < 0 else 2)
 
 
 def _may_separate_thousands(finite: FloatArray) -> bool:

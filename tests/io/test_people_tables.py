@@ -95,7 +95,7 @@ def test_a_sheet_for_each_measure_is_read_where_names_are_of_measures_and_else_a
     assert [f"{measure} {measure.higher_is_better}" for measure in scores.measures] == ["BLEU True", "TER False"]
     np.testing.assert_array_equal(scores.values, VALUES)
     write_sheets(tmp_path / "u.xlsx", "helpful", "gsm 8k")
-    with pytest.raises(DataError, match=r"which may be measures, or data of their own \(name one .*: measure=helpful"):
+    with pytest.raises(DataError, match=r"are they measures, or other data\? \(name one .*: measure=helpful"):
         read_scores(tmp_path / "u.xlsx")
     np.testing.assert_array_equal(read_scores(tmp_path / "u.xlsx", measure="gsm 8k").values[..., 0], VALUES[..., 1])
 

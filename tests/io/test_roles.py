@@ -8,6 +8,7 @@ import pytest
 
 from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores
+from metaeval.io.formats import parse_columns
 from tests.io.cases import put, read_with_notes, show
 
 TREC_EVAL, IR_MEASURES = "map\t{0}\t0.5\nmap\t{1}\t0.25\n", "{0}\tAP\t0.5\n{1}\tAP\t0.25\n"
@@ -28,6 +29,11 @@ THREE_COLUMNS = [
     ("all delight 0.5\nq1 delight 0.5\n", None, None),
     ("AP p_1 0.5\n", None, None),
 ]
+
+
+def test_four_columns_of_which_the_first_numbers_topics_are_refused(tmp_path):
+    with pytest.raises(DataError, match="its first column holds numbers, as topics do, not names of runs"):
+        read_scores(put(tmp_path, {"x.txt": "q1 bm25 AP 0.5\nq2 bm25 AP 0.25\n"}))
 
 
 @pytest.mark.parametrize(("lines", "format", "found"), THREE_COLUMNS)
@@ -113,7 +119,7 @@ def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the
             assert read_scores(path, columns=columns).runs == ("weight", "a", "b")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read_scores(path, columns={"ignore": "weight"}).runs == ("a", "b")
+        assert read_scores(path, columns={"run": "weight"}).runs == ("weight", "a", "b")
         assert read_scores(path, format="wide").runs == read_scores(frame, **named).runs
 
 
@@ -220,6 +226,9 @@ TABLES = [
     ("system,qid,F1\n" + ROWS, {"columns": {"run": "system"}}, USUAL.format("F1"), ""),
     ("entry,place,F1\n" + ROWS, {"columns": {"run": "entry", "topic": "place"}}, USUAL.format("F1"), ""),
     (MQM, {"columns": {"topic": "doc+seg"}}, "MQM: a -1 -2 0, b -3 0 -4 (d1/1 d1/2 d2/1)", ""),
+    ("system,qid,time,F1,index\n" + ROWS.replace(",0", ",8.5,0").replace("\n", ",3\n"), {}, USUAL.format("F1"),
+     "used: time, index"),
+    ('entry,"place, too",F1\n' + ROWS, {"columns": parse_columns("topic=place, too,run=entry")}, USUAL.format("F1"), ""),
     ("doc,seg,system,MQM\nd1,1,a,-1\nd2,1,a,0\nd1,1,b,-3\nd2,1,b,-4\n", {}, "MQM: a -1 0, b -3 -4 (d1 d2)",
      "used: seg"),
     ("query,BM25,DPR,label\nq1,0.5,1,easy\nq2,0,1,hard\n", {}, "mine: BM25 0.5 0, DPR 1 1 (q1 q2)",

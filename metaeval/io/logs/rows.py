@@ -80,10 +80,9 @@ class LogFormat:
                 first = owners.setdefault((task, run), log.path)
                 if first != log.path and not log.shared:
                     tell = format_columns({"run": "file"})
-                    raise DataError(
-                        f"{files.file_name(first)} is of the same run on the task {task}", file=log.path, run=run,
-                        hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
-                    )  # fmt: skip
+                    same = f"{files.file_name(first)} is of the same run on the task {task}"
+                    hint = f"name one of them only; or tell them apart by the names of their files: {tell}"
+                    raise DataError(same, file=log.path, run=run, hint=hint)
             empty += [files.file_name(log.path)] * bool(part["score"].isna().all())
             parts.append(part)
         if empty:
