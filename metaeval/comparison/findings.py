@@ -27,6 +27,7 @@ from metaeval.analyses.reference_pairs import (
     grade_reference,
     rate_consistency,
 )
+from metaeval.analyses.result import write_range
 from metaeval.analyses.study import SMALL, Study
 from metaeval.comparison.results import ComparisonResults, find_once, find_position, list_results
 from metaeval.errors import format_count, format_list, format_option
@@ -37,8 +38,7 @@ from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS, LIKE, interval_
 Outcome = Literal["holds", "does not hold", "cannot tell"]
 """What a rule can come to."""
 
-MOST_NAMED = 3
-"""Measures that a sentence names."""
+MOST_NAMED = 3  # measures in a sentence
 
 _SLACK = 1e-9  # numbers that are nearer than this are equal but for rounding
 _ORDER = ("formula", "similarity", "contradictions", "power", "consistency")
@@ -278,10 +278,11 @@ def judge_similarity(facts: Facts) -> Finding | None:
     place = f"that of {near.name}, the highest" if contrary else place
     place = place if largest >= ALIKE else f"identical runs allow {largest:.2f} at most"
     numbers = f"{mean} {near.tau:.2f}{f'{ends}: {place}' if ends else ', no interval'}"
+    elsewhere = "; on other topics it may differ" * (outcome != "holds" and largest >= ALIKE)
     if outcome == "cannot tell" and (below := int((rest["tau_high"] < ALIKE).sum())) and largest >= ALIKE:
-        numbers += f"; that of {below} of the {len(rest)} others lies below"
+        numbers += f"; for {below} of the {len(rest)} others it lies below"
     sentence = _find_first(
-        (same, f"Gives the same ranking of these runs as {title}"),
+        (same, f"Gives the same ranking of these runs as {title}{elsewhere}"),
         (outcome == "holds", f"Ranks runs like {facts.name(tied | (rest['tau_low'] >= ALIKE))}"),
         (opposite, f"Ranks runs opposite to {far.name}"),
         (contrary, f"Ranks runs contrary to {facts.name()}"),
@@ -326,10 +327,10 @@ def judge_consistency(facts: Facts) -> Finding | None:
     word, rest = grade(float(max(net.min(), min(net.max(), 0.0)))), facts.others["consistency"]
     whom = facts.name() if np.abs(net).min() > 1 - _SLACK or len(rest) == 1 else "others on balance"
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
-    low, high = f"{rest.min():.2f}", f"{rest.max():.2f}"
-    others = f"{facts.name() if len(rest) == 1 else 'others'} {low if low == high else f'{low} to {high}'}"
-    sets = f"halves, and sets of {SMALL}" if all(study.small_consistency for study in facts.studies) else "halves"
-    numbers = f"mean τ of {sets} topics, {facts.frame['consistency'][facts.measure]:.2f}; {others}"
+    others = f"{facts.name() if len(rest) == 1 else 'others'} {write_range(rest.to_numpy())}"
+    both = all(study.small_consistency for study in facts.studies)
+    sets = f"halves and sets of {SMALL} topics; mean τ over both" if both else "halves; mean τ"
+    numbers = f"by tests over splits, for {sets} {facts.frame['consistency'][facts.measure]:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     # It is not said of what may be wrong that it is stable.
     told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)
@@ -518,7 +519,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None, *, na
 _KIN = {
     "constant": "The same for all runs: it separates none",
     "copy": "A copy of {title}: all scores are the same",
-    "linear": "A rescaled copy of {title}: its scores, times and plus constants",
+    "linear": "A rescaled copy of {title}: scores are a · {title} + b",
     "opposite": "Ranks runs opposite to {title}: is the direction right?",
     "torn": "Ranks runs like {title}: which direction is right?",
     "monotone": "A monotone transform of {title}: it orders single scores alike",
@@ -541,12 +542,12 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
     respecting = [each for each, check in order.items() if check is not None and check.holds]
     n, found = len(rest), rest["contradictions"]
-    more, fewer, lone = rest["difference_high"] < 0, rest["difference_low"] > 0, False
+    more, fewer, power = rest["difference_high"] < 0, rest["difference_low"] > 0, " and finds more differences"
     like = "Ranks runs like" if near.tau_low >= ALIKE else "Ranks these runs the same as"
     if second := find_second_facts(comparison, name):  # neither is said where the other test finds the opposite
         again = second.frame.loc[rest.index]
         more, fewer = more & ~(again["difference_low"] > 0), fewer & ~(again["difference_high"] < 0)
-        lone = not (again["difference_high"] < 0)[tied].all()
+        power = power if (again["difference_high"] < 0)[tied].all() else "; more differences, by one test"
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
     most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
@@ -558,11 +559,11 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"{like} {title}, but respects the order of classes"),
         (alike and fewer[tied].all(), f"Not recommended over {title} on this evidence"),
-        (alike and more[tied].all(), f"{like} {title} and finds more differences{', by one test only' * lone}"),
+        (alike and more[tied].all(), f"{like} {title}{power}"),
         (alike and opposed.any(),
          f"{like} {title}, but contradicts {facts.name(opposed) if opposed.any() else ''} on "
          f"{'up to ' if opposed.sum() > 1 else ''}{most}"),
-        (alike, f"{like} {title}: these data show no reason to prefer it"),
+        (alike, f"{like} {title}: no reason to prefer one"),
         (lead and near.tau_high >= ALIKE, f"{lead}; similarity to {near.name} undecided"),
         (lead and facts.largest_tau < ALIKE, f"{lead}; identical runs hide similarity to {near.name}"),
         (near.tau_high >= ALIKE, f"Undecided: these topics do not tell whether it ranks like {title}"),

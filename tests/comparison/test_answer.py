@@ -30,13 +30,13 @@ RANDOM = np.random.default_rng(9).normal(size=(14, 40))
 ALIKE = {  # scores, the headline, and how many findings there are where it says nearly all
     "copy": (BASE["AP"], "A copy of AP: all scores are the same", 1),
     "copy beside a rescaled one": (BASE["AP"], "A copy of AP: all scores are the same", 1),
-    "linear copy": (3 * BASE["AP"] - 2, "A rescaled copy of AP: its scores, times and plus constants", 1),
+    "linear copy": (3 * BASE["AP"] - 2, "A rescaled copy of AP: scores are a · AP + b", 1),
     "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders single scores alike"),
     "sign flip": (-BASE["AP"], "Ranks runs opposite to AP: is the direction right?"),
     "constant": (np.full((14, 40), 0.5), "The same for all runs: it separates none", 0),
     "the same for all runs": (np.repeat(RANDOM[:1], 14, axis=0), "The same for all runs: it separates none", 0),
     "random": (RANDOM, "Looks like noise: finds no differences, resembles no other measure"),
-    "near-duplicate": (BASE["AP"] + RANDOM / 50, "Ranks runs like AP: these data show no reason to prefer it"),
+    "near-duplicate": (BASE["AP"] + RANDOM / 50, "Ranks runs like AP: no reason to prefer one"),
 }
 
 
@@ -104,7 +104,7 @@ def test_with_a_reference_agreement_leads():
         "(τ 0.93 [0.69, 0.99]: the interval lies on both sides of 0.8, the limit for alike)",
         "Finds more differences than P and RR by bootstrap-t (mine finds 62 of 91 pairs of runs different)",
         "Its ranking is more stable than that of others on balance between random subsets of these topics "
-        "(mean τ of halves, and sets of 10 topics, 0.86; others 0.44 to 0.78)",
+        "(by tests over splits, for halves and sets of 10 topics; mean τ over both 0.86; others 0.44 to 0.78)",
     )
     assert winner.before == ()
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
@@ -150,7 +150,7 @@ def test_a_headline_leads_with_what_is_decided_and_says_then_what_is_not():
     assert found.findings[0].endswith(": the interval lies on both sides of 0.8, the limit for alike)")
     few = answer(see({"mine": 0.7, "AP": 0.7, "noisy": 9.0}))
     assert few.headline == "Ranks runs unlike noisy; similarity to AP undecided"
-    assert ", the limit for alike; that of 1 of the 2 others lies below)" in few.findings[0]
+    assert ", the limit for alike; for 1 of the 2 others it lies below)" in few.findings[0]
     found = answer(see({"mine": 0.7, "AP": 0.7}))
     assert found.headline == "Undecided: these topics do not tell whether it ranks like AP"
 
