@@ -328,9 +328,9 @@ def judge_consistency(facts: Facts) -> Finding | None:
     whom = facts.name() if np.abs(net).min() > 1 - _SLACK or len(rest) == 1 else "others on balance"
     words = {"good": f"more stable than that of {whom}", "poor": f"less stable than that of {whom}"}
     others = f"{facts.name() if len(rest) == 1 else 'others'} {write_range(rest.to_numpy())}"
-    both = all(study.small_consistency for study in facts.studies)
-    sets = f"halves and sets of {SMALL} topics; mean τ over both" if both else "halves; mean τ"
-    numbers = f"by tests over splits, for {sets} {facts.frame['consistency'][facts.measure]:.2f}; {others}"
+    sets = f"halves{f' and in sets of {SMALL} topics' * all(study.small_consistency for study in facts.studies)}"
+    own = facts.frame["consistency"][facts.measure]
+    numbers = f"significant by randomised Tukey HSD over splits, in {sets}; mean τ {own:.2f}; {others}"
     outcome: Outcome = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     # It is not said of what may be wrong that it is stable.
     told = outcome == "does not hold" or (outcome == "holds" and grade_differences(facts) == TOLD)

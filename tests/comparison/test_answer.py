@@ -103,8 +103,8 @@ def test_with_a_reference_agreement_leads():
         "Nearest are AP and P; whether the rankings of runs are alike cannot be told "
         "(τ 0.93 [0.69, 0.99]: the interval lies on both sides of 0.8, the limit for alike)",
         "Finds more differences than P and RR by bootstrap-t (mine finds 62 of 91 pairs of runs different)",
-        "Its ranking is more stable than that of others on balance between random subsets of these topics "
-        "(by tests over splits, for halves and sets of 10 topics; mean τ over both 0.86; others 0.44 to 0.78)",
+        "Its ranking is more stable than that of others on balance between random subsets of these topics (significant by "
+        "randomised Tukey HSD over splits, in halves and in sets of 10 topics; mean τ 0.86; others 0.44 to 0.78)",
     )
     assert winner.before == ()
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
