@@ -137,8 +137,10 @@ def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
     assert result.flips.query("flip == 'reversed'")["clear"].all()
     said = f"turned ranks runs unlike people (τ_b {row.tau:.2f} [{row.low:.2f}, {row.high:.2f}]); of "
     assert result.answer().startswith(said)
-    flips = f" it reverses {row.reversed}, loses {row.lost}, and finds {row.new} new; {row.clear or 'none'} of these clearly"
-    assert result.answer().endswith(f"{flips} differ from people's.")
+    flips = (
+        f" it reverses {row.reversed}, loses {row.lost}, and finds {row.new} new; the change itself is significant in"
+    )
+    assert result.answer().endswith(f"{flips} {row.clear or 'none'} of these.")
 
 
 def test_judges_that_rank_runs_no_better_than_chance_are_said_to_do_so():
