@@ -33,7 +33,7 @@ LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "trut
 # What divides topics into collections; documents and domains do not.
 TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
 REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id"})
-NO_TOPICS = RUN_NAMES | REPEAT_NAMES | {"annotator", "rater", "judge", "worker"}
+NO_TOPICS = RUN_NAMES | REPEAT_NAMES | {"annotator", "rater", "judge", "worker", "gpu", "config", "split"}
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({

@@ -130,7 +130,7 @@ class LineFormat:
         if names is not None:
             columns = names
         labels = [{row[i] for row in cells if len(row) == 4} for i in (0, 1)]
-        numbered = [all(label.lstrip("qQ").isdecimal() for label in each) for each in labels]
+        numbered = [all(re.fullmatch(r"(?i)(q|query|topic)?\d+", label) for label in each) for each in labels]
         if names is None and len(columns) == 4 and numbered == [True, False] and len(labels[0]) > len(labels[1]):
             hint = f"put a first line into it that names them: {' '.join(self.columns)}"
             raise DataError("its first column holds numbers, as topics do, not names of runs", file=path, hint=hint)

@@ -478,17 +478,15 @@ def _read_parquet(path: files.PathLike) -> Table:
     def decode(name: str) -> Any:
         kind = kinds[name]
         with guard():
-            if pa.types.is_nested(kind):
-                raise DataError(f"column {name} holds lists or records, not one score a row", file=path)
+            if pa.types.is_nested(kind) or pa.types.is_duration(kind):
+                what = "lists or records" if pa.types.is_nested(kind) else "durations"
+                raise DataError(f"column {name} holds {what}, not one score a row", file=path)
             column = file.read(columns=[name], use_threads=False).column(name)
             if len(column) != file.metadata.num_rows:
                 raise ValueError(f"{file.metadata.num_rows:,} rows are announced, a column has {len(column):,}")
             if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
-                return (
-                    column.cast(pa.float64(), safe=False).to_numpy()
-                    if pa.types.is_floating(kind)
-                    else column.to_numpy()
-                )
+                plain = column.cast(pa.float64(), safe=False) if pa.types.is_floating(kind) else column
+                return plain.to_numpy()
             labels = Texts(column)
             labels.coded.codes.max()  # decoded here, where what is damaged is refused
             return labels

@@ -353,6 +353,7 @@ TABLES = [
     ({"topic": [{"x": 1}]}, "column topic holds lists or records"),
     ({"score": [[0.5]]}, "column score holds lists or records, not one score a row|is not a finite number"),
     ({"score": [{"mean": 0.5}]}, "column score holds lists or records, not one score a row|is not a finite number"),
+    ({"score": [pd.Timedelta("1s")]}, "column score holds durations, not one score a row|is not a finite number"),
     (EMPTY, "there are no rows in it"),
     ({name: values * 2 for name, values in CELL.items()}, "run a, topic t, measure AP: there is a second score, 0.5"),
 ]
