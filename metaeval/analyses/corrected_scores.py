@@ -227,10 +227,8 @@ def _align(ready: Prepared, labels: PeopleScores) -> Data:
     known = ~np.isnan(given)
     counts = known.sum(axis=1)
     if counts.min() < FEWEST_LABELS:
-        raise DataError(
-            f"people labelled {counts.min()} of {len(topics)} topics of the run {runs[int(counts.argmin())]}; "
-            f"intervals need at least {FEWEST_LABELS} of every run"
-        )
+        told = f"people labelled {counts.min()} of {len(topics)} topics of the run {runs[int(counts.argmin())]}"
+        raise DataError(f"{told}; intervals need at least {FEWEST_LABELS} of every run")
     weights = spread_weights(known, probabilities)
     effective = np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1)  # Kish 1965
     worst = int(effective.argmin())
