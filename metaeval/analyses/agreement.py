@@ -85,9 +85,8 @@ class Agreement(Result):
         best = result.rank()[0]
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
-        tied = [
-            str(one) for one, value in zip(self.measures, result.values, strict=True) if value == result.values[best]
-        ]
+        names = np.array([str(measure) for measure in self.measures])
+        tied = names[result.values == result.values[best]].tolist()
         who = f"{join_names(tied)} agree{'s' * (len(tied) == 1)}"
         most = f"{who} best with {reference} ({result.title} {result.values[best]:.2f})"
         if self.is_noise:
@@ -112,7 +111,7 @@ class Agreement(Result):
         rivals = int((result.beaten == 0).sum()) - len(tied)
         others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
         where = " on these runs" if self.over == "topics" else ""
-        sentences, names = [f"{most}; {others}{where}."], np.array([str(measure) for measure in self.measures])
+        sentences = [f"{most}; {others}{where}."]
         if chancy := names[(result.low <= result.chance) & (result.chance <= result.high)].tolist():
             verb = "is" if len(chancy) == 1 else "are"
             sentences.append(f"{format_list(chancy, 3)} {verb} not shown to be better than chance.")
@@ -121,9 +120,9 @@ class Agreement(Result):
             sentences.append(f"{format_list(asked, 3)} {several if len(asked) > 1 else one} right?")
         if opposite := names[worse & ~turned].tolist():
             of_runs = parse_statistic(result.name).of in ("runs", "certainty")
-            verb, how = (
-                ("order", f"most pairs of runs opposite to {reference}") if of_runs else ("agree", "less than chance")
-            )
+            verb, how = "agree", "less than chance"
+            if of_runs:
+                verb, how = "order", f"most pairs of runs opposite to {reference}"
             sentences.append(f"{format_list(opposite, 3)} {verb}{'s' * (len(opposite) == 1)} {how}.")
         return " ".join(sentences)
 

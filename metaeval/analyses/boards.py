@@ -127,10 +127,8 @@ def board_ranks(
     _check_samples(aligned)
     if aggregate == "mean" and len(set(map(str, aligned.measures))) > 1:
         other = next(each for each in aligned.measures if str(each) != str(aligned.measures[0]))
-        several = (
-            f"tasks have scores of several measures, such as {aligned.measures[0]} and {other}, which have no mean"
-        )
-        raise MetaevalError(f"{several}: use {format_option('aggregate', 'win-rate')}")
+        two, use = f"{aligned.measures[0]} and {other}", format_option("aggregate", "win-rate")
+        raise MetaevalError(f"tasks have scores of several measures, such as {two}, which have no mean: use {use}")
     board = Board(aligned.values, np.ones(len(names)), aggregate, aligned.clusters)
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.drawn]
     key = stream_key(seed, *names, "board_ranks")

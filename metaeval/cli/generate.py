@@ -181,7 +181,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line; what is no number, and arguments that are too many, are refused with an example."""
-        ctx.allow_extra_args, numbers = True, {"N": "a whole number, such as 100", "X": "a number, such as 0.1"}
+        numbers = {"N": "a whole number, such as 100", "X": "a number, such as 0.1"}
+        ctx.allow_extra_args = True
         try:
             extra = super().parse_args(ctx, args)
         except typer.BadParameter as error:

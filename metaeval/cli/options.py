@@ -40,8 +40,7 @@ PHRASES = {
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
 MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
-GAPS = ("present", "complete")
-"""What a board can do about missing scores, besides."""
+GAPS = ("present", "complete")  # what a board can do about missing scores, besides
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 _LAYOUTS = [f"{each.name} ({each.layout.replace('`', '')})" for each in formats.RUN_FORMATS.values()]

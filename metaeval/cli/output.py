@@ -49,10 +49,9 @@ def print_notes(notes: Iterable[str], most: int | None = None) -> None:
 def print_answer(text: str) -> None:
     """Print what a command answers, above its tables; lines of a list hang."""
     width = terminal_width(sys.stdout) or NARROW
-    for line in text.splitlines():
+    for line in (*text.splitlines(), ""):
         indent = "  " * line.startswith("- ")
         print_text(f"\n{indent}".join(wrap_text(line, width - len(indent))))
-    print_text("")
 
 
 def terminal_width(stream: TextIO) -> int | None:

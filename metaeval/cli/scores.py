@@ -64,16 +64,18 @@ def score(values: Values) -> None:
     with working("reading and scoring"):
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values))
-    means, leaders = scores.means() * find_signs(scores.measures), dict[str, list[str]]()
+    means = scores.means()
+    oriented = means * find_signs(scores.measures)
     if values.style == "text":
+        leaders: dict[str, list[str]] = {}
         for measure in scores.measures:
-            first = means.index[means[str(measure)] == means[str(measure)].max()]
+            first = means.index[oriented[str(measure)] == oriented[str(measure)].max()]
             leaders.setdefault(first[0] if len(first) == 1 else f"{len(first):,} runs", []).append(str(measure))
         best = [f"{who} by {format_list(by)}" for who, by in leaders.items()]
         print_answer(f"Best mean score: {'; '.join(best[:3])}{'; the table has the others' * (len(best) > 3)}.")
-    first, n_topics = str(scores.measures[0]), format_count(len(scores.topics), "topic")
-    caption = f"Mean scores over {n_topics}, the best run by {first} first; which differences are real: metaeval ranks."
-    ordered = scores.means().loc[means[first].sort_values(ascending=False, kind="stable").index]
+    by, n_topics = str(scores.measures[0]), format_count(len(scores.topics), "topic")
+    caption = f"Mean scores over {n_topics}, the best run by {by} first; which differences are real: metaeval ranks."
+    ordered = means.loc[oriented[by].sort_values(ascending=False, kind="stable").index]
     show([Table(ordered, caption, sign("score", scores), digits=4)], values.style, explain=values.explain)
     if target is not None:
         _write(scores, target, None, values.defuse_formulas)

@@ -551,7 +551,7 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
     most = format_count(max(map(int, found[opposed]), default=0), "pair")
     respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
-    lead = _say_decided(facts, found > 0, fewer, more)
+    lead = _say_decided(facts, find_verdicts(comparison, name), found > 0, fewer, more)
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
         (ignores_order(order[name]) and respecting,
@@ -577,17 +577,18 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     )  # fmt: skip
 
 
-def _say_decided(facts: Facts, contradicted: pd.Series, fewer: pd.Series, more: pd.Series) -> str:
+def _say_decided(
+    facts: Facts, findings: Sequence[Finding], contradicted: pd.Series, fewer: pd.Series, more: pd.Series
+) -> str:
     """Say what holds against the most other measures, the first of equals; nothing if none does against any."""
     rest, n, splits = facts.others, len(fewer), list_results(facts.studies, "consistency", "small_consistency")
-    stable = judge_consistency(facts)
     sides = {
         "Contradicts": contradicted,
         "Ranks runs unlike": (rest["tau_high"] < ALIKE) & (facts.largest_tau >= ALIKE),
         "Finds fewer differences than": fewer,
         "Finds more differences than": more,
     }
-    if stable is not None and stable.outcome == "does not hold":
+    if any(each.key == "consistency" and each.outcome == "does not hold" for each in findings):
         sides["Ranks runs less stably than"] = rest["more_consistent"] == len(splits)
     said, whom = max(sides.items(), key=lambda side: side[1].sum())
     held = int(whom.sum())

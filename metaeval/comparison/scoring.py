@@ -18,7 +18,7 @@ from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
 from metaeval.datasets.open import open_source
-from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
+from metaeval.errors import MetaevalError, StoreError, format_list, format_option
 from metaeval.files import open_once
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import conformance
@@ -61,19 +61,15 @@ def score_sources(
     """Take scores from matrices, or compute them on runs, once the new measures have passed their checks."""
     if isinstance(opened[0], Scores):
         return _take_from_matrices(opened, requested, rivals, reference)
-    kind, new = opened[0].kind, []
+    new: list[Measure] = []
     notes: list[str] = []
     for measure in resolve_measures(requested):
         say(f"checking {measure}")
-        if measure.kind != kind:
-            own = kind == "classification" and not is_shipped(measure)
-            way = f"; one of class counts is written {measure}(counts)" * own
-            raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs{way}")
         check = conformance(measure, n_classes=len(opened[0].classes))
         new.append(check.measure)
         notes += check.notes
     names = [str(measure) for measure in new]
-    established = established_measures(kind) if rivals is None else resolve_measures(rivals)
+    established = established_measures(opened[0].kind) if rivals is None else resolve_measures(rivals)
     _refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
     rest = [measure for measure in established if str(measure) not in {*names, reference}]
     kept = [measure for measure in rest if is_shipped(measure)] if store is not None else []

@@ -131,9 +131,8 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         reference, mine = str(comparison.agreement.reference), float(frame["agreed"][name])
         add("agreement", "agreed", f"% of run pairs ordered like {reference}; line: {title}", 100 * mine, 100.0)
     if "tau" in frame:
-        limit, says = (
-            (None, "") if comparison.lacks_intervals else (ALIKE, f"; line: {ALIKE:g}, alike above, not alike below")
-        )
+        limit = None if comparison.lacks_intervals else ALIKE
+        says = "" if limit is None else f"; line: {ALIKE:g}, alike above, not alike below"
         add("similarity", "tau", f"τ with {title}{says}", limit)
     if "consistency" in frame:
         add("consistency", "consistency", f"mean τ over splits; line: {title}", float(frame["consistency"][name]))

@@ -67,8 +67,8 @@ def number(text: str) -> float:
         return math.nan
 
 
-def is_total(label: str) -> bool:
-    """Say whether this is the name of a total."""
+def is_total(label: object) -> bool:
+    """Say whether this is the name of a total, and no gap."""
     return re.sub(r"\([^()]*\)|[\s._-]+", " ", str(label).lower()).strip() in TOTALS
 
 

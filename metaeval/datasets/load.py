@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from metaeval.data.scores import Scores
 
 _GOLD = "gold as a run"
-"""A placeholder run for a data set without published runs, until its baselines are added."""
+"""What the gold is called where it is read as the run of a data set without published ones; baselines take its place."""
 
 _READERS = {"evall": "evall", "replab": "replab", "semeval-joined": "semeval_joined"}
 """Modules beside this one that read layouts of runs that no other data have; other readers are formats of `metaeval.io`."""

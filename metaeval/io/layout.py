@@ -204,10 +204,9 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
         marked = [f": {name!r} holds {table.columns[name][0]!r}" for name in rest if _may_hold_scores(table, name)]
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
         _ask(table, question + "".join(marked[:1]), needed=NEEDED)
-    timed = (
-        "score" in roles or "time" not in roles or table.holds_integers(roles["time"])
-    )  # and not seconds that a run took
-    used = {*scores, *(name for role, name in roles.items() if role != "time" or timed)}
+    # Where there are measures, a time in fractions is how long a run took.
+    took = "time" in roles and "score" not in roles and not table.holds_integers(roles["time"])
+    used = {*scores, *(name for role, name in roles.items() if role != "time" or not took)}
     free = [name for name in table.columns if name not in used and name not in parts]
     unused = tuple(name for name in free if not is_index(name) or (name.strip() and not counts_rows(table, name)))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)

@@ -129,22 +129,21 @@ class LineFormat:
         names = _read_names(cells[0])
         if names is not None:
             columns = names
-        labels = [{row[i] for row in cells if len(row) == 4} for i in (0, 1)]
-        numbered = [all(re.fullmatch(r"(?i)(q|query|topic)?\d+", label) for label in each) for each in labels]
-        if names is None and len(columns) == 4 and numbered == [True, False] and len(labels[0]) > len(labels[1]):
-            hint = f"put a first line into it that names them: {' '.join(self.columns)}"
-            raise DataError("its first column holds numbers, as topics do, not names of runs", file=path, hint=hint)
+        if names is None and len(columns) == 4:
+            labels = [{row[i] for row in cells if len(row) == 4} for i in (0, 1)]
+            numbered = [all(re.fullmatch(r"(?i)(q|query|topic)?\d+", label) for label in each) for each in labels]
+            if numbered == [True, False] and len(labels[0]) > len(labels[1]):
+                hint = f"put a first line into it that names them: {' '.join(self.columns)}"
+                raise DataError("its first column holds numbers, as topics do, not names of runs", file=path, hint=hint)
         at = columns.index("topic") + (columns.index("measure") < columns.index("topic")) * -1
         pairs = [row[at : at + 2] for row in cells[names is not None :] if len(row) == len(columns)]
         order = find_order(pairs, known=len(columns) == 3) if {*columns[at : at + 2]} == {"topic", "measure"} else None
         if names is None and order is not None and order != tuple(columns[at : at + 2]):
             if len(columns) == 4:
                 mine, other = ("ir_measures", "tot") if order[0] == "measure" else ("tot", "ir_measures")
-                problem = (
-                    f"its second column holds {order[0]}s and its third {order[1]}s: the format {other}, not {mine}"
-                )
+                held = f"its second column holds {order[0]}s and its third {order[1]}s"
                 hint = f"if it is {mine}, put a first line into it: {' '.join(self.columns)}"
-                raise DataError(problem, file=path, hint=hint)
+                raise DataError(f"{held}: the format {other}, not {mine}", file=path, hint=hint)
             columns = [*order, "value"]
         first = names is not None or cells[0][-1].lower() in ("value", "score")
         rows = []

@@ -33,7 +33,6 @@ class Odd(NamedTuple):
 
 def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     """Yield what is odd about the scores of one measure, shape (run, topic), NaN where there are none."""
-    scores = np.clip(scores, -1e100, 1e100)  # so that no sum or square overflows
     finite = scores[np.isfinite(scores)]
     low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
     # In nearly every file the extremes tell that nothing has to be sorted.
@@ -42,6 +41,8 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     )
     if 100 < high < 1000 and _may_separate_thousands(finite):
         yield Odd("thousands")
+    if max(-low, high) > 1e100:  # sums and squares would overflow
+        scores = np.clip(scores, -1e100, 1e100)
     for axis in (0, 1):
         rows = np.moveaxis(scores, axis, 0)
         if scores.size >= 4 * FEWEST and (places := _find_two_scales(rows)):
