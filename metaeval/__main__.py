@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -25,6 +26,7 @@ def main() -> NoReturn:
         print("metaeval: stopped", file=sys.stderr)
         sys.exit(130)
     finally:
+        gc.freeze()  # or the interpreter, while it ends, looks for garbage in all that was read, for up to a second
         if terminated:  # Python itself would end otherwise where it was interrupted while it ran code given as text
             sys.stdout.flush()
             sys.stderr.flush()

@@ -18,7 +18,7 @@ _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 
 def visible(text: str) -> str:
     """Return text with control characters but line ends spelled out, so that a name cannot steer a terminal."""
-    if text.isprintable():  # as nearly all are
+    if text.replace("\n", "").isprintable():  # as nearly all are
         return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -180,10 +181,11 @@ def compare(values: Values) -> None:
       metaeval compare wmt23-en-de -m BLEU --reference mqm -o report/
       metaeval compare one.csv two.csv -m mine --reference people1.csv --reference people2.csv -o report/
     """
+    # Each collection has a thread, which would wait for those of BLAS.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from metaeval.comparison.new_measure import compare as compare_measures
-    from metaeval.comparison.summary import show_short
+    from metaeval.comparison.summary import show_short, show_whole
     from metaeval.data.scores import Scores
-    from metaeval.show.table import Table
 
     _check_folder(values.out, values.overwrite)
     opening = read_opening(values)
@@ -207,11 +209,7 @@ def compare(values: Values) -> None:
         index = result.write(values.out)
     for name in result.new:
         print_answer(result.verdict(name))
-        tables = [show_short(result, name)]
-        if values.explain:
-            numbers = result.summary(name).rename(columns=lambda column: column.replace("_", " "))
-            caption = f"Every number of the measures beside {name}."
-            tables.append(Table(numbers, caption, result.signature))
+        tables = [show_short(result, name), *([show_whole(result, name)] if values.explain else [])]
         show(tables, "text", explain=values.explain)
     if values.explain:
         print_answer(" ".join(["How findings are reached.", *result.rules().values()]))
@@ -236,6 +234,7 @@ def _check_folder(out: Path, overwrite: bool) -> None:
 def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
     """Return what the new measure is compared on: every collection of a file, and what data sets hold."""
     from metaeval.datasets.open import open_collections, open_source
+    from metaeval.files import open_once
     from metaeval.measures.user_file import is_reference
 
     if not values.data and values.gold is None:
@@ -246,11 +245,12 @@ def _open_data(values: Values, opening: dict[str, Any]) -> list[Any]:
     # A reference that is a label of the data is that measure, though a file may be called so too.
     stated = (values.reference, values.lower_is_better, values.higher_is_better)
     further, sources = [label for labels in stated for label in labels or ()], list[Any]()
-    for name in values.data or ():
-        if names_file(name):
-            sources += open_collections(name, chosen, optional=further, **opening)
-        else:
-            sources.append(open_source(name, **opening))
+    with open_once():
+        for name in values.data or ():
+            if names_file(name):
+                sources += open_collections(name, chosen, optional=further, **opening)
+            else:
+                sources.append(open_source(name, **opening))
     if values.gold is not None:
         if values.clusters or values.repeats:
             raise MetaevalError("--clusters and --repeats name columns of score files")

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from metaeval.analyses.diagnostics import EXCHANGING
 from metaeval.analyses.power import pool_over_topics
@@ -630,10 +629,14 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
+def _rank(values: np.ndarray) -> np.ndarray:
+    return np.unique(values, return_inverse=True)[1]
+
+
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(rankdata(mine), rankdata(other)),
+    "monotone": lambda mine, other: np.array_equal(_rank(mine), _rank(other)),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""

@@ -85,7 +85,7 @@ class Comparison(ComparisonResults):
         signature : bool, optional
             Whether the signature stands below.
         """
-        return draw_answer(self, measure, size=size, signature=signature)
+        return draw_answer(self, self.find_new(measure), size=size, signature=signature)
 
     def rules(self) -> dict[str, str]:
         """Return, for every finding of the verdict, how it is reached."""

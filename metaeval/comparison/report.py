@@ -18,7 +18,7 @@ from metaeval.analyses.result import Result
 from metaeval.analyses.study import SMALL
 from metaeval.comparison.findings import RULES, find_answer, find_facts, find_verdicts
 from metaeval.comparison.results import ComparisonResults
-from metaeval.comparison.summary import choose_measures, draw_answer, list_panels, show_short
+from metaeval.comparison.summary import choose_measures, draw_answer, list_panels, show_short, show_whole
 from metaeval.errors import format_count
 from metaeval.files import write_together
 from metaeval.show.cells import NOTHING
@@ -165,7 +165,7 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
     opening: list[Block] = []
     numbers: list[Block] = []
     for name in comparison.new:
-        shown, facts = choose_measures(comparison, name), find_facts(comparison, name)
+        shown = choose_measures(comparison, name)
         short = show_short(comparison, name)
         panels = [(panel.title, draw_chart(panel, _PANEL)) for panel in list_panels(comparison, name, shown)]
         opening.append({"panels": panels})
@@ -173,11 +173,9 @@ def _tell(comparison: ComparisonResults, files: ReportFiles) -> dict[str, Any]:
             caption = f"{short.caption} Shown: {len(shown)} of {len(short.frame)} measures; all are folded below."
             short = replace(short, frame=short.frame.loc[shown], caption=caption)
         opening.append(files.put_table(short, comparison.name_part("answer", name)))
-        caption = f"Every measure beside {name}, over collections; difference: of significant pairs, as a share of all."
-        frame = facts.frame.rename(columns=lambda column: column.replace("_", " "))
-        table = Table(frame, caption, comparison.signature, joined=True)
-        part, folded = comparison.name_part("summary", name), "All numbers beside each measure"
-        numbers.append({**files.put_table(table, part, rows=facts.frame, folded=folded), "kind": "wide"})
+        part, rows = comparison.name_part("summary", name), find_facts(comparison, name).frame
+        whole = files.put_table(show_whole(comparison, name), part, rows=rows, folded="All numbers beside each measure")
+        numbers.append({**whole, "kind": "wide"})
     ways = {"higher": "Higher is better", "lower": "Lower is better", "assumed: higher": "Higher is assumed better"}
     named = {way: [str(each) for each in comparison.all_measures if each.direction == way] for way in ways}
     directions = " ".join(f"{ways[way]}: {', '.join(names)}." for way, names in named.items() if names)

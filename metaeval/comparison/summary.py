@@ -31,10 +31,9 @@ MEANINGS = {
 """By words of findings, what they mean."""
 
 
-def order_measures(comparison: ComparisonResults, measure: str | None = None) -> list[str]:
+def order_measures(comparison: ComparisonResults, name: str) -> list[str]:
     """Return all measures, best first: those that agree most with the reference, or the new one and what ranks most like it."""
-    name, names = comparison.find_new(measure), [str(each) for each in comparison.measures]
-    frame = find_facts(comparison, name).frame
+    names, frame = [str(each) for each in comparison.measures], find_facts(comparison, name).frame
     if "agreed" in frame:
         return sorted(names, key=lambda each: -np.nan_to_num(frame["agreed"][each]))
     if "tau" not in frame:
@@ -42,10 +41,10 @@ def order_measures(comparison: ComparisonResults, measure: str | None = None) ->
     return sorted(names, key=lambda each: -np.inf if each == name else -np.nan_to_num(frame["tau"][each]))
 
 
-def choose_measures(comparison: ComparisonResults, measure: str | None = None, most: int = 9) -> list[str]:
+def choose_measures(comparison: ComparisonResults, name: str, most: int = 9) -> list[str]:
     """Return so many measures in order: the best, those about the new one, its nearest and opposite, and most contradicted."""
-    name, order = comparison.find_new(measure), order_measures(comparison, measure)
-    place, frame = order.index(name), find_facts(comparison, name).frame
+    order, frame = order_measures(comparison, name), find_facts(comparison, name).frame
+    place = order.index(name)
     named = {name}
     if "tau" in frame:
         tau = frame["tau"].drop(name).fillna(0.0)
@@ -58,9 +57,8 @@ def choose_measures(comparison: ComparisonResults, measure: str | None = None, m
     return [order[position] for position in sorted(ranked[:most])]
 
 
-def show_short(comparison: ComparisonResults, measure: str | None = None) -> Table:
+def show_short(comparison: ComparisonResults, name: str) -> Table:
     """Return what stands below the answer: at most four numbers of every measure, best first."""
-    name = comparison.find_new(measure)
     frame, agreement = find_facts(comparison, name).frame, comparison.agreement
     shown = pd.DataFrame(index=frame.index)
     pairs = int(frame["pairs"].iloc[0]) if "pairs" in frame else 0
@@ -86,6 +84,13 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature, legend=legend)
 
 
+def show_whole(comparison: ComparisonResults, name: str) -> Table:
+    """Return every number of the measures beside a new one."""
+    frame = find_facts(comparison, name).frame.rename(columns=lambda column: column.replace("_", " "))
+    caption = f"Every measure beside {name}, over collections; difference: of significant pairs, as a share of all."
+    return Table(frame, caption, comparison.signature, joined=True)
+
+
 def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> list[str]:
     """Return numbers with their intervals as texts; a dash where a measure is compared with itself."""
     cells = []
@@ -96,13 +101,10 @@ def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> lis
     return cells
 
 
-def draw_answer(
-    comparison: ComparisonResults, measure: str | None = None, *, size: Size = None, signature: bool = True
-) -> Figure:
+def draw_answer(comparison: ComparisonResults, name: str, *, size: Size = None, signature: bool = True) -> Figure:
     """Draw what came out for a new measure: one panel for each sentence of the verdict, one row for each other measure."""
     from metaeval.show.drawing import draw_charts
 
-    name = comparison.find_new(measure)
     heading = f"{name}: {find_headline(comparison, name)}"
     panels = list_panels(comparison, name, order_measures(comparison, name))
     return draw_charts(panels, comparison.signature if signature else None, size=size, heading=heading)

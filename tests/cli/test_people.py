@@ -55,7 +55,7 @@ def test_a_reference_is_a_file_or_the_name_of_a_measure_and_everything_is_printe
     assert whole.startswith(brief.partition("\nLike people: ")[0])
     assert "12 runs × 30 topics, trials 20, B (test trials) 100, seed 0" in brief
     assert "made@" not in brief
-    for part in ("Every number of the measures beside wrong.", "compare | made@", "How findings are reached."):
+    for part in ("Every measure beside wrong, over collections;", "compare | made@", "How findings are reached."):
         assert part in whole
         assert part not in brief
     # Topics without a reference are left out if that is asked for.

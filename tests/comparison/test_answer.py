@@ -166,7 +166,7 @@ def test_too_few_runs_or_topics_are_said_first():
         (ask({name: column[:3] for name, column in BASE.items()}), []),
         (ask(BASE), [(0.8, "--")]),
     ):
-        panel = list_panels(comparison, "mine", order_measures(comparison))[0]
+        panel = list_panels(comparison, "mine", order_measures(comparison, comparison.new[0]))[0]
         assert panel.levels == limits
 
 
@@ -235,10 +235,10 @@ def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new
     columns["twin"] = columns["mine"] + RANDOM / 100
     columns["twin"][:, :20] += 3 * RANDOM[:, :20]
     comparison = ask(columns)
-    order, shown = order_measures(comparison), choose_measures(comparison, most=9)
+    order, shown = order_measures(comparison, comparison.new[0]), choose_measures(comparison, comparison.new[0], most=9)
     agreed = dict(zip(map(str, comparison.agreement.measures), comparison.agreement.results[0].values, strict=True))
     assert [agreed[name] for name in order] == sorted(agreed.values(), reverse=True)
-    assert list(show_short(comparison).frame.index) == order
+    assert list(show_short(comparison, comparison.new[0]).frame.index) == order
     assert shown == [name for name in order if name in shown]
     assert len(shown) == 9
     assert set(order[:4]) <= set(shown)
@@ -247,8 +247,8 @@ def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new
     assert order[place - 1] in shown
     alone = ask({name: column for name, column in columns.items() if name != "people"})
     ranked = ["mine", *tau_of(alone).sort_values(ascending=False, kind="stable").index]
-    assert order_measures(alone) == ranked
-    assert choose_measures(alone, most=5) == ranked[:5]
+    assert order_measures(alone, alone.new[0]) == ranked
+    assert choose_measures(alone, alone.new[0], most=5) == ranked[:5]
 
 
 def test_what_ranks_runs_the_other_way_round_is_shown_and_words_are_explained():
@@ -256,8 +256,8 @@ def test_what_ranks_runs_the_other_way_round_is_shown_and_words_are_explained():
     comparison = ask({**see(noise, turned=["against"]), **people()})
     phrases = " ".join(find_answer(comparison).findings)
     assert "Ranks runs opposite to against" in phrases
-    assert "against" in choose_measures(comparison, most=5)
-    legend = show_short(comparison).legend
+    assert "against" in choose_measures(comparison, comparison.new[0], most=5)
+    legend = show_short(comparison, comparison.new[0]).legend
     for word, meaning in MEANINGS.items():
         assert (meaning in legend) == (word in phrases)
 
@@ -268,7 +268,7 @@ def tau_of(comparison):
 
 def test_with_a_reference_the_picture_begins_with_agreement():
     comparison = ask({**BASE, **people()})
-    panels = list_panels(comparison, "mine", order_measures(comparison))
+    panels = list_panels(comparison, "mine", order_measures(comparison, comparison.new[0]))
     assert panels[0].label.startswith("% of run pairs ordered like people;")
     assert len(panels) == 4
     names = [row.name for row in panels[0].rows]

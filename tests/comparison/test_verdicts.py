@@ -104,7 +104,7 @@ def test_the_picture_of_contradictions_shows_the_measures_that_are_named():
     (panel,) = (one for one in list_panels(result, "mine", shown) if "Contradicts" in one.title)
     counts = result.summary()["contradictions"]
     assert {row.name: row.centre for row in panel.rows if row.centre} == counts[counts > 0].to_dict()
-    assert {"odd", "even"} <= set(show_short(result).frame.index)
+    assert {"odd", "even"} <= set(show_short(result, result.new[0]).frame.index)
 
 
 def test_what_cannot_be_told_is_not_told():
@@ -117,7 +117,7 @@ def test_what_cannot_be_told_is_not_told():
     assert found["similarity"].phrase.startswith("Gives the same ranking of these runs as AP")
     assert not any(one.told for one in found.values())
     assert result.verdict().startswith("mine: too few runs to judge: 10 runs and 25 topics are needed.\n\nBefore")
-    assert "Without intervals: on other topics all this may differ." in show_short(result).caption
+    assert "Without intervals: on other topics all this may differ." in show_short(result, result.new[0]).caption
 
 
 def test_a_measure_that_contradicts_the_reference_is_told_so():
