@@ -267,6 +267,7 @@ _ODD = {
     "thousands": "{measure} is read with points for decimals; if they separate thousands, leave them out",
     "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
     "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
+    "same": "{measure} is the same on all topics of each run; if it describes runs, leave it out",
     "constant": "{what} {} has the same score, {told:g}, on every topic; if it describes something else, leave it out",
 }
 

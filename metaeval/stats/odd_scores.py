@@ -13,7 +13,7 @@ import numpy as np
 
 from metaeval.stats.arrays import FloatArray
 
-SENTINELS = (-9999, -999, -99, -9, -1, 9, 99, 999, 9999)
+SENTINELS = (-9999, -999.9, -999, -99.9, -99, -9, -1, 9, 99, 999, 9999)
 """Numbers that stand for no score in many files."""
 
 FEWEST = 5
@@ -35,23 +35,24 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     """Yield what is odd about the scores of one measure, shape (run, topic), NaN where there are none."""
     finite = scores[np.isfinite(scores)]
     low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
-    # In nearly every file the extremes tell that nothing has to be sorted.
-    yield from (
-        Odd("no score", told=float(end)) for end in (low, high) if end in SENTINELS and _is_sentinel(finite, end)
-    )
+    apart = [Odd("no score", told=float(end)) for end in (low, high) if _stands_apart(finite, end)]
+    yield from apart
     if 100 < high < 1000 and _may_separate_thousands(finite):
         yield Odd("thousands")
     if max(-low, high) > 1e100:  # sums and squares would overflow
         scores = np.clip(scores, -1e100, 1e100)
     for axis in (0, 1):
         rows = np.moveaxis(scores, axis, 0)
-        if scores.size >= 4 * FEWEST and (places := _find_two_scales(rows)):
+        if not apart and scores.size >= (4 - 2 * axis) * FEWEST and (places := _find_two_scales(rows)):
             yield Odd("scales", axis, places)
         some = rows[:, :_SOME]
         some = some[:, np.isfinite(some).all(axis=0)]
         for place, how in _list_summaries(some, axis) if np.ptp(some, axis=0).any() else ():
             yield Odd("total", axis, (place,), how)
     some = scores[:, :_SOME]
+    alike = some.shape[1] > 2 and np.ptp(some[:, 0]) > 0 and not np.ptp(some, axis=1).any()
+    if alike and not np.isin(some, (0, 1, 100)).all() and not np.ptp(scores, axis=1).any():
+        yield Odd("same")
     if some.shape[1] >= FEWEST and len(some) > 2 and np.isfinite(some).all() and some.min() >= 0 and (some % 1).any():
         constant = (np.ptp(some, axis=1) == 0) & ~np.isin(some[:, 0], (0, 1, 100))
         constant[constant] = np.ptp(scores[constant], axis=1) == 0
@@ -59,12 +60,23 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
             yield Odd("constant", 0, (int(constant.argmax()),), float(some[constant.argmax(), 0]))
 
 
-def _is_sentinel(finite: FloatArray, end: float) -> bool:
-    """Say whether an extreme stands far from all other scores, in at most a fifth of all cells, or half from 99 on."""
+def _stands_apart(finite: FloatArray, end: float) -> bool:
+    """Say whether an extreme, in half of all cells at most, may stand for no score: -99, or 51 beside fractions."""
+    n = np.count_nonzero(finite == end)
+    # Compared as they are, scores need no memory; in nearly every file this tells.
+    beyond = np.count_nonzero(finite > end / 10 if end > 0 else finite < end / 10)
+    if 2 * n > finite.size or not n or not (end in SENTINELS or (abs(end) > 10 and beyond == n)):
+        return False
     rest = finite[finite != end]
-    far = rest.min(initial=0) >= 0 if end < 0 else bool(rest.size) and rest.min() >= 0 and 2 * rest.max() < end
-    share = 2 if abs(end) > 9 else 5
-    return far and finite.size - rest.size <= finite.size / share and len(np.unique(rest)) >= (FEWEST if end < 0 else 2)
+    few, different, size = 5 * n <= finite.size, len(np.unique(rest)), np.abs(rest).max()
+    positive, whole = rest.min() >= 0, not (rest % 1).any()
+    if end in SENTINELS and end < 0:
+        return bool(
+            (positive and (different >= FEWEST or (10 * n <= finite.size and size == 1))) or -end > 2 * size > 0
+        )
+    if end in SENTINELS and positive and different > 1 and (few or end > 9):
+        return bool(2 * size < end or (end == 9 and whole and size < 7))  # of a scale up to five or six
+    return bool(few and (abs(end) > 1000 * size > 0 or (end > 0 and positive and size <= 1 and not whole)))
 
 
 def _may_separate_thousands(finite: FloatArray) -> bool:
