@@ -16,11 +16,12 @@ MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
 InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 
-def hint_missing() -> str:
+def hint_missing(policies: Sequence[str] = ("drop-topic", "drop-run")) -> str:
     """Return what can be done about a missing score, for a message; of an answer of a run, worst can be chosen too."""
     gaps = format_option("gaps", "present")
-    keep = f"{gaps} or complete keeps gaps; or " if gaps.startswith("-") else ""
-    return f"choose what to do about it: {keep}{format_option('missing', 'drop-topic')} or drop-run"
+    ways = [f"{gaps} or complete keeps gaps"] if gaps.startswith("-") else []
+    ways += [format_option("missing", " or ".join(policies))] if policies else []
+    return f"choose what to do about it: {'; or '.join(ways)}" if ways else "every run and every topic lacks some"
 
 
 def report_policy(what: str, file: object = None) -> None:

@@ -435,7 +435,13 @@ class Cells:
         for row in stated:
             where |= self.rows.locate(self.at[row])
         twins = (name_twins(self.labels[what], what) for what in COLUMNS[:3])
-        hint = "; otherwise ".join([*filter(None, twins), hint_missing()])
+        bare = gaps.reshape(*self.shape[:2], -1).any(axis=2)
+        left = [policy for policy, axis in (("drop-topic", 0), ("drop-run", 1)) if not bare.any(axis=axis).all()]
+        parts = zip(self.labels["measure"], np.moveaxis(gaps, 2, 0), strict=True)
+        whole = [name for name, part in parts if (part.all(axis=0) == part.any(axis=0)).all() and not part.all()]
+        hint = "; otherwise ".join([*filter(None, twins), hint_missing(left)])
+        if whole and not left:  # each topic has a measure of its own
+            hint = f"no topic has all measures; one alone has its topics: {format_option('measure', whole[0])}"
         if (repeat := where.pop(REPEAT, None)) is not None:
             where["topic"] = f"{where['topic']}, {REPEAT} {repeat}"
             hint = f"repeats are unequal: {format_option('missing', 'drop-topic')} or drop-run keeps what has them all"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import NoReturn
 
 import numpy as np
@@ -416,7 +417,8 @@ def _refuse_what_is_no_matrix(
     if some and topic is None:
         hint = "put a first line into the file that names the columns: run,topic,measure,score"
         _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
-    if odd or no_table or texts:
+    crossed = topic in table.columns and table.count_doubled([topic]) and "run" in _guess_labels(table)
+    if odd or no_table or texts or crossed:
         _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns(table))
 
 
@@ -477,17 +479,32 @@ def _split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]
 
 
 def hint_columns(table: Table | None = None) -> str:
-    """Return what a table should look like, for a message; two columns of words and one of numbers are called by name."""
-    numeric = [name for name in table.columns if table.holds_numbers(name)] if table else []
-    words = [name for name in table.columns if name not in numeric] if table else []
-    words.sort(key=lambda name: (plain_name(name) in TOPIC_NAMES) - (plain_name(name) in RUN_NAMES))
-    plain = len(words) == 2 and len(numeric) == 1 and not re.search("[,=]", "".join([*words, *numeric]))
-    names = [*words, *numeric] if plain else ["NAME"] * 3
-    say = format_columns(dict(zip(("run", "topic", "score"), names, strict=True)))
-    if words and len(numeric) > 1:
-        topics = max(words, key=lambda name: plain_name(name) in TOPIC_NAMES)
-        say += f", or, if columns are runs, which one names the topics: {format_columns({'topic': topics})}"
+    """Return what a table should look like, for a message, and which of its columns may name the runs and the topics."""
+    say = format_columns({"run": "NAME", "topic": "NAME", "score": "NAME"})
+    if table and (found := _guess_labels(table)):
+        say = f"{format_columns(found)}, or whichever do"
     return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
+
+
+_MOST_LABELS = 6
+
+
+def _guess_labels(table: Table) -> dict[str, str]:
+    """Return columns that may name runs and topics: together they tell all rows apart, and fewest values meet fewest others."""
+    names = [name for name in table.columns if not re.search("[,=+]", name) and not is_index(name)]
+    doubled = {name: table.count_doubled([name]) for name in names}
+    labels = [name for name in names if 0 < doubled[name] < table.n_rows - 1]
+    labels = [name for name in labels if not table.holds_numbers(name) or table.holds_integers(name)]
+    labels = [name for name in labels if not _names_score(name)][:_MOST_LABELS]
+    groups = [group for size in (2, 3) for group in combinations(labels, size) if not table.count_doubled(group)]
+    if not groups:
+        words = [name for name in names if not table.holds_numbers(name)]
+        topics = [name for name in words if not doubled[name] and len(names) > len(words) + 1]
+        return {"topic": topics[0]} if topics else {}
+    group = min(groups, key=lambda each: math.prod(table.n_rows - doubled[name] for name in each))
+    other = REPEAT_NAMES | TOPIC_NAMES
+    run = max(group, key=lambda name: (plain_name(name) in RUN_NAMES, plain_name(name) not in other, doubled[name]))
+    return {"run": run, "topic": "+".join(name for name in group if name != run)}
 
 
 def _is_score(name: str) -> bool:

@@ -28,6 +28,7 @@ from metaeval.data.columns import (
     TASK,
     TASK_NAMES,
     format_columns,
+    names_openly,
     names_topics,
     names_trait,
     plain_name,
@@ -73,6 +74,11 @@ def rows_of_table(
     if note and layout.unused:
         names = format_list(layout.unused)
         report_policy(f"{format_count(len(layout.unused), 'column')} not used: {names}", table.file or None)
+    for what in COLUMNS[1:3]:
+        name = layout.roles.get(what)
+        if note and name and names_openly(name) and name not in (columns or {}).values():
+            say = format_columns({what: "NAME"})
+            report_policy(f"{what}s are read from the column {name!r}; {say} says another", table.file or None)
     cells = read_numbers(table, layout.scores)
     if layout.kind in ("wide", "transposed"):
         return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})

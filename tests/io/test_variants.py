@@ -261,7 +261,7 @@ PUBLISHED = {
     "a table of runs": ("x.csv", "name,AP,nDCG\na,0.5,0.75\nb,0.25,0.5\n", "one number a run and no topics", ""),
     "Markdown": ("x.md", "| topic | a |\n|---|---|\n| q1 | 0.5 |\n", "are for people: save it as CSV", ""),
     "R": ("x.txt", '"run" "topic" "AP"\n"1" "a" "q1" 0.5\n', "use write.csv", ""),
-    "hashes": ("x.csv", "dataset,version,mode,a,b\nq1,4f7e2,gen,0.5,1\n", "topics: columns={'topic': 'dataset", ""),
+    "hashes": ("x.csv", "dataset,version,mode,a,b\nq1,4f7e2,gen,0.5,1\n", "called: columns={'topic': 'dataset", ""),
     "no names": ("x.csv", "a,q1,AP,0.5\nb,q1,AP,0.25\n", "its first line holds scores, not names of columns", ""),
     "only scores": ("x.txt", "0.5 0.25 0.75 1\n0.25 0.5 1 0\n", "its format cannot be detected", ""),
     "battles": ("x.csv", "id,model_a,model_b,winner\n1,x,y,x\n2,y,z,z\n", "columns={'run': 'NAME', 'topic': 'NAME'", ""),
