@@ -27,7 +27,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import Choose, measure_of_label
 from metaeval.stats.arrays import average
-from metaeval.stats.odd_scores import find_oddities
+from metaeval.stats.odd_scores import ODDITIES, find_oddities
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
 # What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
@@ -262,22 +262,12 @@ def place_topics(cells: Cells, what: str, hint: str) -> dict[str, str]:
     return {topic: names[code] for topic, code in zip(cells.labels["topic"], codes[first], strict=True)}
 
 
-_ODD = {
-    "no score": "{measure} is {told:g} in some cells, far from all others; if it stands for no score, leave them empty",
-    "thousands": "{measure} is read with points for decimals; if they separate thousands, leave them out",
-    "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
-    "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
-    "same": "{measure} is the same on all topics of each run; if it describes runs, leave it out",
-    "constant": "{what} {} has the same score, {told:g}, on every topic; if it describes something else, leave it out",
-}
-
-
 def _remark_oddities(measure: str, scores: np.ndarray, labels: Mapping[str, Sequence[str]], file: Any) -> None:
     """Warn of what looks like no score, as a total of others, or as what describes runs or topics."""
     for odd in find_oddities(scores):
         what, n = COLUMNS[odd.axis], scores.shape[odd.axis]  # topics, perhaps with their repeats
         named = [labels[what][place * len(labels[what]) // n] for place in odd.places]
-        report_policy(_ODD[odd.kind].format(*named, measure=measure, what=what, told=odd.told), file)
+        report_policy(ODDITIES[odd.kind].format(*named, measure=measure, what=what, told=odd.told), file)
 
 
 def _choose_rows(rows: Rows, choose: Choose) -> Rows:
@@ -435,7 +425,7 @@ class Cells:
         for row in stated:
             where |= self.rows.locate(self.at[row])
         twins = (name_twins(self.labels[what], what) for what in COLUMNS[:3])
-        bare = gaps.reshape(*self.shape[:2], -1).any(axis=2)
+        bare: Any = gaps.reshape(*self.shape[:2], -1).any(axis=2)
         left = [policy for policy, axis in (("drop-topic", 0), ("drop-run", 1)) if not bare.any(axis=axis).all()]
         parts = zip(self.labels["measure"], np.moveaxis(gaps, 2, 0), strict=True)
         whole = [name for name, part in parts if (part.all(axis=0) == part.any(axis=0)).all() and not part.all()]

@@ -251,15 +251,12 @@ def _describes(table: Table, name: str, roles: Mapping[str, str]) -> bool:
 
 def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
     """Refuse a table without a column of runs, or of topics, and name the columns that may hold them."""
-    names = [name for name in table.columns if name not in roles.values() and plain_name(name) not in SCORE_NAMES]
-    likely = [name for name in names if not table.holds_numbers(name)] or names
-    may = likely[0] if len(likely) == 1 else "NAME"
-    known = {other: name for other, name in roles.items() if other in ("run", "topic") and other != name}
+    known = {other: roles[other] for other in ("run", "topic") if other in roles}
     keys = [roles[other] for other in ("run", "measure", COLLECTION) if other in roles]
     if role == "topic" and not table.count_doubled(keys):
         refuse_means(table)
     question = f"no column is called as {role}s are {_list(table)}"
-    _ask(table, question, say_which_is={role: may, **known}, two_that_are_it_together="A+B")
+    _ask(table, question, say_which_is=_guess_labels(table, known), two_that_are_it_together="A+B")
 
 
 def refuse_means(table: Table) -> NoReturn:
@@ -417,7 +414,9 @@ def _refuse_what_is_no_matrix(
     if some and topic is None:
         hint = "put a first line into the file that names the columns: run,topic,measure,score"
         _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
-    crossed = topic in table.columns and table.count_doubled([topic]) and "run" in _guess_labels(table)
+    crossed = (
+        topic is not None and topic in table.columns and table.count_doubled([topic]) and "run" in _guess_labels(table)
+    )
     if odd or no_table or texts or crossed:
         _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns(table))
 
@@ -489,22 +488,29 @@ def hint_columns(table: Table | None = None) -> str:
 _MOST_LABELS = 6
 
 
-def _guess_labels(table: Table) -> dict[str, str]:
-    """Return columns that may name runs and topics: together they tell all rows apart, and fewest values meet fewest others."""
+def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return columns that may name runs and topics: together they tell all rows apart, and have fewest values."""
     names = [name for name in table.columns if not re.search("[,=+]", name) and not is_index(name)]
     doubled = {name: table.count_doubled([name]) for name in names}
     labels = [name for name in names if 0 < doubled[name] < table.n_rows - 1]
     labels = [name for name in labels if not table.holds_numbers(name) or table.holds_integers(name)]
     labels = [name for name in labels if not _names_score(name)][:_MOST_LABELS]
-    groups = [group for size in (2, 3) for group in combinations(labels, size) if not table.count_doubled(group)]
-    if not groups:
+    known = dict(known or {})
+    labels = [*known.values(), *(name for name in labels if name not in known.values())]
+    pairs = [group for size in (2, 3) for group in combinations(labels, size) if {*known.values()} <= {*group}]
+    groups = [group for group in pairs if not table.count_doubled(group)]
+    if not groups and not known:
         words = [name for name in names if not table.holds_numbers(name)]
         topics = [name for name in words if not doubled[name] and len(names) > len(words) + 1]
         return {"topic": topics[0]} if topics else {}
-    group = min(groups, key=lambda each: math.prod(table.n_rows - doubled[name] for name in each))
-    other = REPEAT_NAMES | TOPIC_NAMES
-    run = max(group, key=lambda name: (plain_name(name) in RUN_NAMES, plain_name(name) not in other, doubled[name]))
-    return {"run": run, "topic": "+".join(name for name in group if name != run)}
+    group = min(groups, key=lambda each: math.prod(table.n_rows - doubled[name] for name in each), default=())
+    free = [name for name in group if name not in known.values()]
+    if "run" not in known and free:
+        usual, other = RUN_NAMES, REPEAT_NAMES | TOPIC_NAMES
+        known["run"] = max(free, key=lambda one: (plain_name(one) in usual, plain_name(one) not in other, doubled[one]))
+        free.remove(known["run"])
+    found = {"run": known.get("run", "NAME"), "topic": known.get("topic", "+".join(free) or "NAME")}
+    return {what: name for what, name in found.items() if what != name}
 
 
 def _is_score(name: str) -> bool:

@@ -22,6 +22,17 @@ FEWEST = 5
 _SOME, _MOST_RUNS = 20, 12  # numbers by which a row is known for a sum; runs of which two may have a difference
 
 
+ODDITIES = {
+    "no score": "{measure} is {told:g} in some cells, far from all others; if it stands for no score, leave them empty",
+    "thousands": "{measure} is read with points for decimals; if they separate thousands, leave them out",
+    "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
+    "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
+    "same": "{measure} is the same on all topics of each run; if it describes runs, leave it out",
+    "constant": "{what} {} has the same score, {told:g}, on every topic; if it describes something else, leave it out",
+}
+"""What is odd about scores, by its kind: `what` is the axis, and the places on it stand first."""
+
+
 class Odd(NamedTuple):
     """What is odd about scores: its `kind`, the axis and places on it that it is about, and what tells it."""
 
