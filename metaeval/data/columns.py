@@ -26,9 +26,10 @@ TOPIC_NAMES = frozenset({
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
     "conversation", "tweet", "paragraph", "utterance", "image",
 })  # fmt: skip
-OPEN_NAMES = frozenset({"q", "prompt", "sample", "evaluator", "scorer"})  # as other things are called too
 INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "no.", "s.no", "s.no.", "row", "#"})
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
+# Columns of topics and of measures that nothing else is called as.
+SURE_NAMES = (TOPIC_NAMES | MEASURE_NAMES | INDEX_NAMES) - {"q", "prompt", "sample", "evaluator", "scorer"}
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
 # What divides topics into collections; documents and domains do not.
@@ -71,13 +72,6 @@ def names_topics(name: object) -> bool:
     """Say whether the first column of topics × runs holds topics, by its name."""
     plain = plain_name(name)
     return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain[:-3] not in NO_TOPICS)
-
-
-def names_openly(name: object) -> bool:
-    """Say whether a column of topics or measures has a name that others have too: sample, or session_id."""
-    plain = plain_name(name)
-    known = TOPIC_NAMES | MEASURE_NAMES | INDEX_NAMES
-    return plain in OPEN_NAMES or (plain.endswith("_id") and known.isdisjoint({plain, plain[:-3]}))
 
 
 def format_columns(names: Mapping[str, str]) -> str:

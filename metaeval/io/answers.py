@@ -280,11 +280,8 @@ def shares_from_text(
 
 def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
     topics = tuple(shares.topics)
-    seen: set[str] = set()
-    for row, topic in enumerate(topics):
-        if topic in seen:
-            raise DataError("there is a second distribution for this topic", **shares.locate(row, run))
-        seen.add(topic)
+    for row in np.flatnonzero(pd.Index(topics, dtype=object).duplicated())[:1].tolist():
+        raise DataError("there is a second distribution for this topic", **shares.locate(row, run))
     try:
         return distributions(shares.values[None], (run or "gold",), topics, classes, rescale=rescale)[0]
     except DataError as error:

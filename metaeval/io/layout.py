@@ -213,9 +213,6 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
 
 
-_MOST_COUNTED = 1_000_000  # rows; a small file of Parquet can hold any number of them
-
-
 def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -> list[str]:
     """Return the columns that may hold scores: numbers that describe no runs or topics and do not number parts of them.
 
@@ -228,10 +225,12 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
         and not (is_index(name) or names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)
         and not _sums_up(name, table.columns)
     ]
-    if len(numeric) > 1 and table.n_rows <= _MOST_COUNTED:
+    if table.n_rows > 1_000_000:  # a small file of Parquet can hold any number of rows
+        return numeric
+    if len(numeric) > 1:
         numeric = [name for name in numeric if _names_score(name) or not _describes(table, name, roles)] or numeric
     keys = [roles[role] for role in ("run", "topic", "measure", COLLECTION, REPEAT, JUDGE) if role in roles]
-    whole = [name for name in numeric if table.n_rows <= _MOST_COUNTED and table.holds_integers(name)]
+    whole = [name for name in numeric if table.holds_integers(name)]
     if not whole or not table.count_doubled(keys):
         return numeric
     parts = [
@@ -485,23 +484,20 @@ def hint_columns(table: Table | None = None) -> str:
     return f"{NEEDED}; say what they are called: {say}; gold and runs are for {format_option('read_runs')}"
 
 
-_MOST_LABELS = 6
-
-
 def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return columns that may name runs and topics: together they tell all rows apart, and have fewest values."""
     names = [name for name in table.columns if not re.search("[,=+]", name) and not is_index(name)]
     doubled = {name: table.count_doubled([name]) for name in names}
     labels = [name for name in names if 0 < doubled[name] < table.n_rows - 1]
     labels = [name for name in labels if not table.holds_numbers(name) or table.holds_integers(name)]
-    labels = [name for name in labels if not _names_score(name)][:_MOST_LABELS]
+    labels = [name for name in labels if not _names_score(name)][:6]
     known = dict(known or {})
     labels = [*known.values(), *(name for name in labels if name not in known.values())]
-    pairs = [group for size in (2, 3) for group in combinations(labels, size) if {*known.values()} <= {*group}]
-    groups = [group for group in pairs if not table.count_doubled(group)]
+    groups = [group for size in (2, 3) for group in combinations(labels, size) if {*known.values()} <= {*group}]
+    scored = {name for name in names if table.holds_numbers(name)}
+    groups = [group for group in groups if scored - {*group} and not table.count_doubled(group)]
     if not groups and not known:
-        words = [name for name in names if not table.holds_numbers(name)]
-        topics = [name for name in words if not doubled[name] and len(names) > len(words) + 1]
+        topics = [name for name in names if not doubled[name] and name not in scored and len(scored) > 1]
         return {"topic": topics[0]} if topics else {}
     group = min(groups, key=lambda each: math.prod(table.n_rows - doubled[name] for name in each), default=())
     free = [name for name in group if name not in known.values()]

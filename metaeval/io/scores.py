@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -13,7 +11,7 @@ import numpy as np
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, is_total, number
+from metaeval.data.rows import DoubledPolicy, is_total
 from metaeval.data.scores import (
     Scores,
     only_collection,
@@ -31,6 +29,7 @@ from metaeval.io.table import PARQUET, TABLES, is_path, write_table
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 from metaeval.measures.resolve import Choose, is_untold
+from metaeval.show.frames import defuse_frame, defuse_label
 
 
 class Reading(TypedDict, total=False):
@@ -168,19 +167,21 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     if totals and len(totals) < len(scores.topics):
         problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
         raise DataError(problem, file=path, topic=totals[0], hint="rename it")
-    scores = _defuse_formulas(scores) if defuse_formulas else scores
-    for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
+    labels = (*scores.runs, *scores.topics, *map(str, scores.measures))
+    for label in (*labels, scores.collection):
         with refusing(f"the label {label!r} is not text that a file can hold", path, UnicodeEncodeError):
             label.encode()
     frame = scores.to_frame()
     if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
         words = {True: "true", False: "false", None: ""}
-        frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * (
-            len(frame) // len(scores.measures)
-        )
+        cells = len(scores.runs) * len(scores.topics)
+        frame[DIRECTION] = [words[one.higher_is_better] for one in scores.measures] * cells
     if scores.collection:
         frame[COLLECTION] = scores.collection
     frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
+    if defuse_formulas and (changed := {*map(defuse_label, labels)} - {*labels}):
+        frame = defuse_frame(frame)
+        report_policy(f"names that begin like a formula got an apostrophe: {format_list(sorted(changed))}")
     if str(path).lower().endswith(TABLES):
         write_table(path, list(map(str, frame)), zip(*(frame[name].tolist() for name in frame), strict=True))
         return
@@ -192,20 +193,3 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, write_page_checksum=True)
     write_file(path, bytes(sink.getvalue()))
-
-
-def _defuse_formulas(scores: Scores) -> Scores:
-    """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
-    changed: list[str] = []
-
-    def defuse(label: str) -> str:
-        if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)):
-            label = f"'{label}"
-            changed.append(label)
-        return label
-
-    runs, topics = (tuple(map(defuse, labels)) for labels in (scores.runs, scores.topics))
-    measures = tuple(replace(measure, name=defuse(measure.name)) for measure in scores.measures)
-    if changed:
-        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
-    return replace(scores, runs=runs, topics=topics, measures=measures)

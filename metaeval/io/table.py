@@ -451,15 +451,14 @@ def _parse_plain(
         return None
     names = _check_header(first, path, 1)
     repeated = [2 * len({row[j] for row in rows if j < len(row)}) < len(rows) for j in range(len(names))]
-    kinds = (pa.dictionary(pa.int32(), pa.string()) if again else pa.string() for again in repeated)
+    kinds = [pa.dictionary(pa.int32(), pa.string()) if again else pa.string() for again in repeated]
+    types = dict(zip(names, kinds, strict=True))
     try:
         read = arrow.read_csv(
             pa.PythonFile(stream, mode="r"),
             read_options=arrow.ReadOptions(column_names=names, skip_rows=1, use_threads=False, block_size=1 << 18),
             parse_options=arrow.ParseOptions(delimiter=delimiter, quote_char=False),
-            convert_options=arrow.ConvertOptions(
-                column_types=dict(zip(names, kinds, strict=True)), strings_can_be_null=False
-            ),
+            convert_options=arrow.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
     except pa.ArrowException:
         return None

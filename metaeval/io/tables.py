@@ -25,10 +25,10 @@ from metaeval.data.columns import (
     JUDGE,
     REPEAT,
     REPEAT_NAMES,
+    SURE_NAMES,
     TASK,
     TASK_NAMES,
     format_columns,
-    names_openly,
     names_topics,
     names_trait,
     plain_name,
@@ -75,8 +75,8 @@ def rows_of_table(
         names = format_list(layout.unused)
         report_policy(f"{format_count(len(layout.unused), 'column')} not used: {names}", table.file or None)
     for what in COLUMNS[1:3]:
-        name = layout.roles.get(what)
-        if note and name and names_openly(name) and name not in (columns or {}).values():
+        name = layout.roles.get(what, what)
+        if note and plain_name(name).removesuffix("_id") not in SURE_NAMES and name not in (columns or {}).values():
             say = format_columns({what: "NAME"})
             report_policy(f"{what}s are read from the column {name!r}; {say} says another", table.file or None)
     cells = read_numbers(table, layout.scores)
@@ -263,9 +263,8 @@ def _join_matrices(parts: Sequence[tuple[Layout, Rows]], name: str, measures: It
             first = files.file_name(named[0].file) if named[0].file else "the first frame"
             problem = f"{first} names its topics, this table does not, so their lines cannot be matched"
             raise DataError(problem, file=rows.file, hint="add a first column topic")
-    return Rows.join(
-        [rows for _, rows in parts], name=name, measures=[measure_of_label(measure) for measure in measures]
-    )
+    known = [measure_of_label(measure) for measure in measures]
+    return Rows.join([rows for _, rows in parts], name=name, measures=known)
 
 
 def _find_files(
