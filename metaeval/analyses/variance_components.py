@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from metaeval.analyses.prepare import check_options
 from metaeval.analyses.result import Result, list_rows, write_ends
 from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.policies import check_policy, find_complete
-from metaeval.data.ratings import GapPolicy, Ratings
+from metaeval.data.ratings import Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
@@ -23,6 +24,7 @@ from metaeval.show.table import Table
 from metaeval.stats.streams import generator, stream_key
 from metaeval.stats.variance_components import find_components, rate_means
 
+GapPolicy = Literal["raise", "drop-topic", "drop-run"]  # if a run, topic or judge lacks a score that others have
 LITTLE = 0.005
 """What doubling a facet must add to reliability to be worth saying."""
 

@@ -230,11 +230,9 @@ def judge_agreement(comparison: ComparisonResults, name: str) -> tuple[str, Find
     first, last = int((result.values > value).sum()) + 1, int((result.values >= value).sum())
     place = f"{first}–{last}" if last > first else f"{first}"
     sentence = f"Orders {100 * value:.0f} % of run pairs as {reference} does, place {place} of all {n + 1}"
-    numbers = (
-        f"{100 * low:.0f}–{100 * high:.0f} %; by paired differences better than it: {above}; worse than it: {below}"
-    )
     outcome: Outcome = "holds" if low <= high else "cannot tell"
-    numbers = numbers if low <= high else "no interval"
+    beside = f"by paired differences better than it: {above}; worse than it: {below}"
+    numbers = f"{100 * low:.0f}–{100 * high:.0f} %; {beside}" if low <= high else "no interval"
     return headline, Finding("agreement", sentence, numbers, outcome)
 
 
@@ -629,14 +627,12 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
-def _rank(values: np.ndarray) -> np.ndarray:
-    return np.unique(values, return_inverse=True)[1]
-
-
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(_rank(mine), _rank(other)),
+    "monotone": lambda mine, other: np.array_equal(
+        np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
+    ),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""

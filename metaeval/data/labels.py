@@ -95,10 +95,9 @@ def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], w
         return np.arange(len(known))
     labels = unique_labels([selected] if isinstance(selected, str) else selected, what)
     position = {label: index for index, label in enumerate(known)}
-    for label in labels:
-        if label not in position:
-            near = suggest_measures(label, known) if what == "measure" else suggest_names(label, known, 0.6)
-            raise DataError(f"there is no {what} {label!r} ({f'{near} ' * bool(near)}there are {format_list(known)})")
+    for label in [label for label in labels if label not in position][:1]:
+        near = suggest_measures(label, known) if what == "measure" else suggest_names(label, known, 0.6)
+        raise DataError(f"there is no {what} {label!r} ({f'{near} ' * bool(near)}there are {format_list(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
 
 

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,6 @@ from metaeval.data.rows import Cells, DoubledError, Rows, place_topics
 from metaeval.errors import DataError, format_count
 from metaeval.measures.base import Measure
 from metaeval.stats.variance_components import FACETS
-
-# What to do if a run, topic or judge lacks a score that others have.
-GapPolicy: TypeAlias = Literal["raise", "drop-topic", "drop-run"]
 
 
 @dataclass(frozen=True, eq=False, init=False)

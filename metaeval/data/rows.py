@@ -36,6 +36,7 @@ TOTALS = (
     "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "mean rank", "best",
     "worst", "count", "average rank", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
 )  # fmt: skip
+_SUMS_UP = re.compile(r"\b(avg|average|mean|overall|total|sum|score|best|corpus|params|ci|p\d\d|all)\b|^p \(")
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
 # So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
@@ -372,8 +373,8 @@ class Cells:
             near = np.maximum(_RELATIVE * means["measure"].map(largest), _ABSOLUTE)
             unlike = means[(means["score"] - means["mean"]).abs() > near]
             if axis == "run" and (len(named) > 1 or len(unlike) or means.empty):
-                called = f"called as what sums up runs: {format_list(named)}"
-                report_policy(f"{called}; leave out what does", self.rows.file)
+                problem = f"called as what sums up runs: {format_list(named)}; leave out what does"
+                report_policy(problem, self.rows.file)
                 continue
             for _, first in unlike[unlike["count"] == (~totals).sum()][:1].iterrows():
                 problem = f"its score {first['score']:g} is not the mean of the topics, {first['mean']:g}"
@@ -393,11 +394,16 @@ class Cells:
         shapes = {re.sub(r"\d+", "", topic) for topic in topics}  # of q301, q302, …, Gesamt
         if len(words) == 1 and len(shapes) == 2 and len(topics) > 3:
             problem = "it is the only topic without a number, as a row that sums up the others is"  # std, median, …
-            hint = "remove it, or give the topic a number"
-            odd = DataError(problem, file=self.rows.file, topic=words[0], hint=hint)
+            odd = DataError(problem, file=self.rows.file, topic=words[0], hint="remove it, or give the topic a number")
             if "" in shapes:
                 raise odd
             report_policy(str(odd))
+        short = [topic for topic in dict.fromkeys((*topics[:99], *topics[-99:])) if 2 < len(topic) < 24]
+        short = [topic for topic in short if not is_total(topic) and not re.fullmatch(r"\w_?\d+", topic)]
+        known = [topic for topic in short if measure_of_label(topic).higher_is_better is not None]
+        if called := [topic for topic in short if topic in known or _SUMS_UP.search(topic.lower())]:
+            problem = f"called as totals or measures are: {format_list(called)}; leave out what is no topic"
+            report_policy(problem, self.rows.file)
 
     def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

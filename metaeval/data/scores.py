@@ -168,8 +168,7 @@ class Scores(Labelled):
         for what, mine, theirs in (("run", self.runs, other.runs), ("topic", self.topics, other.topics)):
             if unlike := sorted(set(mine) ^ set(theirs)):
                 both = f"the scores of {format_list(further)} and {name} do not have the same {what}s"
-                verb = "is" if len(unlike) == 1 else "are"
-                raise DataError(f"{both}: {format_list(unlike)} {verb} in one of them only")
+                raise DataError(f"{both}: only one of them has {format_list(unlike)}")
         known = sorted({*map(str, self.measures)} & {*further})
         if known and not overwrite:
             raise DataError(f"{name} has a measure {known[0]} already")

@@ -179,10 +179,6 @@ CASES = {
     "units in names": ({"s.csv": long("entry,topic,BLEU (%)")}, {"--columns run=entry": of("BLEU (%)")}),
     "neither": ({"s.csv": long("entry,place,score")}, {"--columns run=entry,topic=place": of()}),
     "nothing": ({"s.csv": long("entry,place,figure")}, {"--columns run=entry,topic=place": of("figure")}),
-    "topics first": (
-        {"s.csv": lay([["topic", "entry", "figure"], *((t, r, s) for r, t, s in ROWS)])},
-        {"--columns run=entry": of("figure")},
-    ),
     "several measures": (
         {"s.csv": lay([["wav", "kind", "net", "PESQ", "STOI"], *((t, "x", r, s, s) for r, t, s in ROWS)])},
         {"--columns run=net,topic=wav": {**of("PESQ"), **of("STOI")}},
