@@ -135,6 +135,8 @@ class LineFormat:
             if numbered == [True, False] and len(labels[0]) > len(labels[1]):
                 hint = f"put a first line into it that names them: {' '.join(self.columns)}"
                 raise DataError("its first column holds numbers, as topics do, not names of runs", file=path, hint=hint)
+            read = f"columns are read as {', '.join(columns)}"
+            report_policy(f"{read}; a first line that names them says otherwise", path)
         at = columns.index("topic") + (columns.index("measure") < columns.index("topic")) * -1
         pairs = [row[at : at + 2] for row in cells[names is not None :] if len(row) == len(columns)]
         order = find_order(pairs, known=len(columns) == 3) if {*columns[at : at + 2]} == {"topic", "measure"} else None
@@ -188,11 +190,7 @@ def has_scores(lines: Sequence[str]) -> bool:
     rows = list(map(_split, lines))
     if not rows or any(len(row) != 3 for row in rows):
         return False
-    values = [
-        row[2]
-        for row in rows
-        if {*row[:2]} != {"runid", ALL} and not any(name.startswith("relstring") for name in row[:2])
-    ]
+    values = [row[2] for row in rows if not any(name.startswith(TEXTS) for name in row[:2])]
     return bool(values) and all(_is_finite(value) or is_missing(value) for value in values)
 
 
