@@ -627,12 +627,14 @@ def _standardise(values: np.ndarray) -> np.ndarray:
     return np.asarray((values - values.mean()) / values.std())
 
 
+def _rank(values: np.ndarray) -> np.ndarray:
+    return np.unique(values, return_inverse=True)[1]
+
+
 _TESTS: dict[str, Callable[[np.ndarray, np.ndarray], bool]] = {
     "copy": np.array_equal,
     "linear": lambda mine, other: bool(np.abs(_standardise(mine) - _standardise(other)).max() < _SLACK),
-    "monotone": lambda mine, other: np.array_equal(
-        np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
-    ),
+    "monotone": lambda mine, other: np.array_equal(_rank(mine), _rank(other)),
     "opposite": lambda mine, other: bool(np.abs(_standardise(mine) + _standardise(other)).max() < _SLACK),
 }
 """Whether scores are those of another measure in some way, the closest first."""

@@ -10,6 +10,7 @@ from itertools import combinations, product
 from typing import NoReturn
 
 import numpy as np
+import pandas as pd
 
 from metaeval.data.columns import (
     CLUSTER,
@@ -255,7 +256,7 @@ def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
     if role == "topic" and not table.count_doubled(keys):
         refuse_means(table)
     question = f"no column is called as {role}s are {_list(table)}"
-    _ask(table, question, say_which_is=_guess_labels(table, known), two_that_are_it_together="A+B")
+    _ask(table, question, say_which_is=_guess_labels(table, known) or {role: "NAME"}, two_that_are_it_together="A+B")
 
 
 def refuse_means(table: Table) -> NoReturn:
@@ -485,27 +486,29 @@ def hint_columns(table: Table | None = None) -> str:
 
 
 def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return columns that may name runs and topics: together they tell all rows apart, and have fewest values."""
+    """Return columns that may name runs and topics: together they tell the first rows apart, and have fewest values."""
+    found = dict(known or {})
+    fixed = [*found.values()]
     names = [name for name in table.columns if not re.search("[,=+]", name) and not is_index(name)]
-    doubled = {name: table.count_doubled([name]) for name in names}
-    labels = [name for name in names if 0 < doubled[name] < table.n_rows - 1]
-    labels = [name for name in labels if not table.holds_numbers(name) or table.holds_integers(name)]
-    labels = [name for name in labels if not _names_score(name)][:6]
-    known = dict(known or {})
-    labels = [*known.values(), *(name for name in labels if name not in known.values())]
-    groups = [group for size in (2, 3) for group in combinations(labels, size) if {*known.values()} <= {*group}]
+    codes = pd.DataFrame({name: table.codes(name)[:100_000] for name in (*fixed, *names)})
+    values = {name: codes[name].nunique() for name in codes}
     scored = {name for name in names if table.holds_numbers(name)}
-    groups = [group for group in groups if scored - {*group} and not table.count_doubled(group)]
+    labels = [name for name in names if name not in fixed and 1 < values[name] < len(codes)]
+    labels = [name for name in labels if name not in scored or table.holds_integers(name)]
+    labels = [name for name in labels if not _names_score(name)][:6]
+    more = [size - len(fixed) for size in (2, 3) if size > len(fixed)]
+    groups = [(*fixed, *group) for n in more for group in combinations(labels, n)]
+    groups = [group for group in groups if scored - {*group} and not codes[[*group]].duplicated().any()]
     if not groups and not known:
-        topics = [name for name in names if not doubled[name] and name not in scored and len(scored) > 1]
+        topics = [name for name in names if values[name] == len(codes) and name not in scored and len(scored) > 1]
         return {"topic": topics[0]} if topics else {}
-    group = min(groups, key=lambda each: math.prod(table.n_rows - doubled[name] for name in each), default=())
-    free = [name for name in group if name not in known.values()]
-    if "run" not in known and free:
-        usual, other = RUN_NAMES, REPEAT_NAMES | TOPIC_NAMES
-        known["run"] = max(free, key=lambda one: (plain_name(one) in usual, plain_name(one) not in other, doubled[one]))
-        free.remove(known["run"])
-    found = {"run": known.get("run", "NAME"), "topic": known.get("topic", "+".join(free) or "NAME")}
+    group = min(groups, key=lambda each: math.prod(values[name] for name in each), default=())
+    free = [name for name in group if name not in fixed]
+    if "run" not in found and free:
+        other = REPEAT_NAMES | TOPIC_NAMES
+        free.sort(key=lambda one: (plain_name(one) not in RUN_NAMES, plain_name(one) in other, values[one]))
+        found["run"] = free.pop(0)
+    found = {"run": "NAME", "topic": "+".join(sorted(free, key=names.index)) or "NAME", **found}
     return {what: name for what, name in found.items() if what != name}
 
 

@@ -171,10 +171,9 @@ class LineFormat:
         if names not in (None, [*self.columns]) or not below or not all(_is_finite(row[-1]) for row in below[:200]):
             return False
         at = self.columns.index("measure")
-        first, stated = (all(names_measure(row[column]) for row in below) for column in (0, at))
-        if names is None and (
-            (first and not stated) or {row[1] for row in below} <= {"0", "Q0"} or _is_finite(below[0][at])
-        ):
+        first, stated = ({row[column] for row in below} for column in (0, at))
+        odd = all(map(names_measure, first)) and not all(map(names_measure, stated))
+        if names is None and (odd or {row[1] for row in below} <= {"0", "Q0"} or _is_finite(below[0][at])):
             return False  # measures stand where runs should be, or these are judgements of documents, or only scores
         order = find_order(row[1:3] for row in below if len(row) == len(self.columns))
         return names is not None or order in (None, self.columns[1:3])

@@ -167,8 +167,8 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     if totals and len(totals) < len(scores.topics):
         problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
         raise DataError(problem, file=path, topic=totals[0], hint="rename it")
-    labels = (*scores.runs, *scores.topics, *map(str, scores.measures))
-    for label in (*labels, scores.collection):
+    labels = {*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection, *scores.clusters}
+    for label in labels:
         with refusing(f"the label {label!r} is not text that a file can hold", path, UnicodeEncodeError):
             label.encode()
     frame = scores.to_frame()
@@ -179,7 +179,7 @@ def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = Fals
     if scores.collection:
         frame[COLLECTION] = scores.collection
     frame = frame[[*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]]
-    if defuse_formulas and (changed := {*map(defuse_label, labels)} - {*labels}):
+    if defuse_formulas and (changed := {*map(defuse_label, labels)} - labels):
         frame = defuse_frame(frame)
         report_policy(f"names that begin like a formula got an apostrophe: {format_list(sorted(changed))}")
     if str(path).lower().endswith(TABLES):

@@ -79,7 +79,7 @@ def rows_of_table(
         if note and plain_name(name).removesuffix("_id") not in SURE_NAMES and name not in (columns or {}).values():
             say = format_columns({what: "NAME"})
             report_policy(f"{what}s are read from the column {name!r}; {say} says another", table.file or None)
-    cells = read_numbers(table, layout.scores)
+    cells = read_numbers(layout.table, layout.scores)
     if layout.kind in ("wide", "transposed"):
         return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})
     labels = [str(measure)] if layout.kind == "tidy" and measure is not None else list(layout.scores)

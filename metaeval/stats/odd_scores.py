@@ -73,10 +73,11 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
 
 def _stands_apart(finite: FloatArray, end: float) -> bool:
     """Say whether an extreme, in half of all cells at most, may stand for no score: -99, or 51 beside fractions."""
-    n = np.count_nonzero(finite == end)
+    if not finite.size or not (end in SENTINELS or abs(end) > 10):
+        return False
     # Compared as they are, scores need no memory; in nearly every file this tells.
-    beyond = np.count_nonzero(finite > end / 10 if end > 0 else finite < end / 10)
-    if 2 * n > finite.size or not n or not (end in SENTINELS or (abs(end) > 10 and beyond == n)):
+    n, beyond = np.count_nonzero(finite == end), np.count_nonzero(finite > end / 10 if end > 0 else finite < end / 10)
+    if 2 * n > finite.size or (end not in SENTINELS and beyond > n):
         return False
     rest = finite[finite != end]
     few, different, size = 5 * n <= finite.size, len(np.unique(rest)), np.abs(rest).max()

@@ -81,7 +81,7 @@ def test_a_complete_measure_is_read_whole_whatever_another_one_lacks(name, tmp_p
     source, stated = make_source(name, tmp_path), STATED.get(name)
     for missing in ("raise", "drop-topic", "drop-run", "worst", "keep"):
         with warnings.catch_warnings():
-            warnings.filterwarnings("error", "(?!.*columns are read as run)", PolicyWarning)
+            warnings.filterwarnings("error", "(?!.*columns are read as run(s|,))", PolicyWarning)
             scores = me.open_scores(source, "original", missing=missing, format=stated)
         found = scores.matrix("original").rename(columns=lambda topic: topic.removeprefix("q"))
         pd.testing.assert_frame_equal(found.loc[RUNS, TOPICS], ORIGINAL, check_names=False, check_dtype=False)

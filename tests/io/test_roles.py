@@ -139,6 +139,15 @@ def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_
     assert [str(note.message) for note in notes] == [said] * bool(named)
 
 
+def test_hints_name_columns_that_are_there_or_say_name_and_read_columns_that_are_joined(tmp_path):
+    content, run = "team,no,part,a\nx,1,{},0.5\nx,1,q,0.25\ny,1,p,1\ny,1,q,0\n", {"run": "team+no"}
+    for part, topic in (("p", "part"), ("q", "NAME")):
+        path = put(tmp_path, {f"{part}.csv": content.format(part)})
+        with pytest.raises(DataError, match=f"columns={{'run': 'team\\+no', 'topic': '{topic}'}}"):
+            read_scores(path, columns=run, format="measures")
+    assert read_scores(path.parent / "p.csv", columns={**run, "topic": "part"}).runs == ("x/1", "y/1")
+
+
 def test_several_columns_that_may_describe_the_topics_are_said_to_be_runs_together(tmp_path):
     frame = pd.DataFrame(
         {"topic": [*"wxyz"], "a": [0.5, 0.25, 1, 0.75], "docs": [310, 15, 22, 15], "b": [0.5, 0, 1, 0.1]}
@@ -231,10 +240,8 @@ TABLES = [
     ('entry,"place, too",F1\n' + ROWS, {"columns": parse_columns("topic=place, too,run=entry")}, USUAL.format("F1"), ""),
     ("doc,seg,system,MQM\nd1,1,a,-1\nd2,1,a,0\nd1,1,b,-3\nd2,1,b,-4\n", {}, "MQM: a -1 0, b -3 -4 (d1 d2)",
      "used: seg"),
-    ("query,BM25,DPR,label\nq1,0.5,1,easy\nq2,0,1,hard\n", {}, "mine: BM25 0.5 0, DPR 1 1 (q1 q2)",
-     "not used: label"),
-    ("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n", {}, "correct: a 1 0, b 1 1 (1 2)",
-     ""),
+    ("query,BM25,DPR,label\nq1,0.5,1,easy\nq2,0,1,hard\n", {}, "mine: BM25 0.5 0, DPR 1 1 (q1 q2)", "not used: label"),
+    ("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n", {}, "correct: a 1 0, b 1 1 (1 2)", ""),
     ("run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n", {}, "score: a 0.5, b 1 (t)", "1 column not used: lang"),
     ("run,topic,score,lang\na,t,0.5,de\n", {"columns": {"measure": "lang"}}, "de: a 0.5 (t)", ""),
     ("run,topic,BLEU\na,all,30.5\nb,all,20\n", {}, "BLEU: a 30.5, b 20 (all)", ""),  # a total alone stays
@@ -242,10 +249,8 @@ TABLES = [
      "BLEU: a 33.337, b 10 (1)", "left out the means"),  # printed with few digits, of a run with gaps
     ("topic,a,b,mean\nx,0.5,0.25,0.375\ny,,0.5,0.5\n", {"missing": "drop-topic"}, "mine: a 0.5, b 0.25 (x)",
      "left out the means over runs"),
-    ("segment,a,b\ns1,0.5,0.25\ns2,0,1\n", {"columns": {"topic": "segment"}}, "mine: a 0.5 0, b 0.25 1 (s1 s2)",
-     ""),
-    ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"columns": {"topic": "place"}}, "mine: a 0.5 1, b 0.25 0 (q1 q2)",
-     ""),
+    ("segment,a,b\ns1,0.5,0.25\ns2,0,1\n", {"columns": {"topic": "segment"}}, "mine: a 0.5 0, b 0.25 1 (s1 s2)", ""),
+    ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"columns": {"topic": "place"}}, "mine: a 0.5 1, b 0.25 0 (q1 q2)", ""),
     ("place,a,b\nq1,0.5,0.25\nq2,1,0\n", {"format": "transposed"}, "mine: q1 0.5 0.25, q2 1 0 (a b)", ""),
 ]  # fmt: skip
 
@@ -275,8 +280,7 @@ REFUSED = [
       for cell in ("1,234", "11.5%", "1 100", "1,100.5", "0,5")],
     ("run;topic;score\na;q1;half\nb;q1;0.25\n", "the score 'half' is not a finite number$"),
     ("run,1,2\na,0.5,1\na,0.25,0\n", "no column is called as topics are"),
-    ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n",
-     "one number a run and no topics .*give the scores of every topic"),
+    ("model,BLEU,COMET\na,30,0.8\nb,20,0.7\n", "one number a run and no topics .*give the scores of every topic"),
     ("run,measure,score\na,BLEU,30\nb,BLEU,20\n", "one number a run and no topics"),
 ]  # fmt: skip
 

@@ -102,12 +102,15 @@ def test_what_a_file_cannot_hold_is_refused_before_anything_is_written(name, lab
 
 
 def test_names_that_a_spreadsheet_would_run_are_defused_on_request_only(tmp_path):
-    scores = Scores([[[0.5]], [[0.25]]], runs=["=cmd()", "-1"], topics=["@t"], measures=["AP"])
+    scores = Scores([[[0.5]], [[0.25]]], runs=["=cmd()", "-1"], topics=["@t"], measures=["AP"], collection="+c")
     write_scores(scores, tmp_path / "as.csv")
     assert show(read_scores(tmp_path / "as.csv")) == "AP: =cmd() 0.5, -1 0.25 (@t)"
-    with pytest.warns(PolicyWarning, match=r"got an apostrophe: '=cmd\(\), '@t"):
+    with pytest.warns(PolicyWarning, match=r"got an apostrophe: '\+c, '=cmd\(\), '@t"):
         write_scores(scores, tmp_path / "safe.csv", defuse_formulas=True)
-    assert show(read_scores(tmp_path / "safe.csv")) == "AP: '=cmd() 0.5, -1 0.25 ('@t)"  # a number is no formula
+    assert (
+        show(safe := read_scores(tmp_path / "safe.csv")) == "AP: '=cmd() 0.5, -1 0.25 ('@t)"
+    )  # a number is no formula
+    assert safe.collection == "'+c"
 
 
 def test_a_file_on_another_machine_is_refused_with_what_to_do():

@@ -215,6 +215,7 @@ UNEVEN = ((0.11, 0.52, 0.93), (0.44, 0.25, 0.36), (0.77, 0.18, 0.69), (0.22, 0.8
 WIDE = "topic,a,b,c{}\n" + "".join(f"q{n},{x},{y},{z}{{}}\n" for n, (x, y, z) in enumerate(UNEVEN))
 MARKED = "topic,a,b\n" + "".join(f"q{n},{507 + n},{n}.501\ns{n},{n}.702,{300 + n}\n" for n in range(1, 7))
 LONG = "run,topic,AP{}\n" + "".join(f"{run},q{n},0.{n}{{}}\n" for run in "ab" for n in (1, 2))
+BITS = "run,topic,AP,Precision\n" + "".join(f"{run},{n},0.{n},{ord(run) - 90}\n" for run in "bf" for n in (1, 2, 3))
 AS_READ = "AP: a 0.1 0.2, b 0.1 0.2 .q1 q2."
 PUBLISHED = {
     # a file, its content, what is read or refused, what is said of it
@@ -241,10 +242,12 @@ PUBLISHED = {
     "far above": ("x_ap.csv", WIDE.format(",width", *[",640.5", ",480.5"] * 2), "does 'width' .640.5, 480.5", ""),
     "numbered items": ("x.csv", "ID,Q1,Q2\nS01,1,0\nS02,0,1\n", "does the first column, 'ID', name topics or runs", ""),
     "numbered measures": ("x.csv", "model,Hits@1,Hits@3\na,0.5,0.75\nb,0.25,0.5\n", "one number a run", ""),
-    "thousands": ("x_ap.csv", MARKED, "AP: a ",
-                  "AP is read with points for decimals; if they separate thousands"),
-    "scale": ("x_ap.csv", GRID.replace("0.7", "70.5").replace("0.25", "25.5"), "AP: a ",
-              "AP is at most 1 for run a, and above 10 for others, such as b"),
+    "thousands": ("x_ap.csv", MARKED, "AP: a ", "AP is read with points for decimals; if they separate thousands"),
+    "scale": ("x_ap.csv", GRID.replace("0.7", "70.5").replace("0.25", "25.5"), "AP: a ", "AP is at most 1 for run a, and"),
+    "bits": ("x.csv", BITS, "AP: b ", "Precision is the same on all topics of each run"),
+    "samples": ("x.csv", LONG.replace("topic", "sample").format(*[""] * 5), AS_READ, "from the column 'sample'"),
+    "lines": ("x.txt", "a q1 AP 0.5\nb q1 AP 0.25\n", "AP: a 0.5, b 0.25 .q1", "columns are read as run, topic, "),
+    "a measure a topic": ("x.csv", "run,topic,measure,score\na,1,AP,0.5\na,2,RR,1\n", "one alone has its topics: .*AP", ""),
     "fusions": ("x_ap.csv", "topic,min,max\nq1,0.5,0.25\nq2,1,0\n", "AP: min 0.5 1, max 0.25 0", ""),
     "lengths": ("x_ap.csv", GRID.replace("0.7", "2.5"), "does 'd' .2.5, 2.5, 2.5, …., unlike the other columns", ""),
     "bold": ("x_ap.csv", GRID.replace("0.7", "**0.7**"), "run d, topic q1, measure AP: the score '..0.7..' is not", ""),
