@@ -118,7 +118,7 @@ def read_collections(
             chosen = find_format(source, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(source, columns=columns or None, **own)
     found = state_directions(found, options.get("higher_is_better", ()), options.get("lower_is_better", ()))
-    if is_path(source) and format is None and not (columns and "run" in columns and chosen.name == "wide"):
+    if is_path(source) and not (columns and "run" in columns and chosen.name == "wide"):
         _name_columns(chosen.name, found[0], source if isinstance(source, str | Path) else None)
     for scores in found:
         n = len(scores.runs)

@@ -1,5 +1,6 @@
 """Files that tests write, and scores as a table can say them."""
 
+import re
 import warnings
 
 from metaeval.errors import PolicyWarning
@@ -34,8 +35,9 @@ def show(scores):
 
 
 def read_with_notes(read, *args, **options):
-    """Return what is read, and all that is said of it in one text, but not which columns are runs."""
+    """Return what is read, and all that is said of it in one text, but not which columns are runs or topics."""
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", PolicyWarning)
         found = read(*args, **options)
-    return found, "\n".join(str(note.message) for note in notes if "columns are read as runs" not in str(note.message))
+    said = [str(note.message) for note in notes]
+    return found, "\n".join(one for one in said if not re.search("columns are read as (runs|topics)", one))

@@ -114,13 +114,13 @@ def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the
     frame = pd.DataFrame({"topic": [*"xyz"], "weight": [0.5, 0.1, 0.2], "a": [0.5, 0.25, 1], "b": [0.2, 0.3, 0]})
     (path, _), (_, named) = sources(frame, tmp_path)
     said = r"c_mine.csv: columns are read as runs: weight, a, b; columns=\{'ignore': 'NAME'\} leaves out what is none"
-    for columns in (None, {"topic": "topic"}):
+    for options in ({}, {"columns": {"topic": "topic"}}, {"format": "wide"}):
         with pytest.warns(PolicyWarning, match=said):
-            assert read_scores(path, columns=columns).runs == ("weight", "a", "b")
+            assert read_scores(path, **options).runs == ("weight", "a", "b")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert read_scores(path, columns={"run": "weight"}).runs == ("weight", "a", "b")
-        assert read_scores(path, format="wide").runs == read_scores(frame, **named).runs
+        assert read_scores(frame, **named).runs == ("weight", "a", "b")
 
 
 @pytest.mark.parametrize(
