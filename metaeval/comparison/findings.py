@@ -424,18 +424,21 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
     ordinal = traits.get("ordinal")
     if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
         return Finding("formula", f"Properties of its formula: {marks}", "", "holds", told=False)
-    others = [check for other, checks in tried.items() if other != title and (check := checks.get("ordinal"))]
-    heeds = ["respect it" if each.holds else "ignore it" if ignores_order(each) else "do not always" for each in others]
-    beside = ", ".join(f"{n} {words}" for words, n in Counter(heeds).most_common())
-    verb = "ignores" if ignores_order(ordinal) else "does not always respect"
-    sentence = f"Its formula {verb} the order of the classes; of the {len(others)} others {beside}"
+    others = [checks for other, checks in tried.items() if other != title and "ordinal" in checks]
+    plural = {"respects": "respect it", "ignores": "ignore it", "does not always respect": "do not always"}
+    heeds = Counter(plural[heed_order(checks)] for checks in others).most_common()
+    beside = ", ".join(f"{n} {words}" for words, n in heeds)
+    sentence = f"Its formula {heed_order(traits)} the order of the classes; of the {len(others)} others {beside}"
     numbers = f"fails in {ordinal.failed:,} of {ordinal.cases:,} made-up cases, which are not from these runs"
     return Finding("formula", sentence, numbers, "holds")
 
 
-def ignores_order(check: PropertyCheck | None) -> bool:
-    """Tell whether a formula takes no notice of the order of the classes: it fails in every case that was tried."""
-    return check is not None and 0 < check.cases == check.failed
+def heed_order(traits: Mapping[str, PropertyCheck]) -> str:
+    """Return what a formula does to the order of the classes; it ignores it if it does so even where all have items."""
+    check, mixed = traits.get("ordinal"), traits.get("ordinal with mixed gold")
+    if check is None or not check.cases or check.holds:
+        return "respects" if check and check.holds else ""
+    return "ignores" if check.cases == check.failed and not (mixed and mixed.holds) else "does not always respect"
 
 
 _JUDGES: tuple[Callable[[Facts], Finding | None], ...] = (
@@ -536,8 +539,8 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
     near, rest, alike = facts.others.iloc[0], facts.others, facts.ranks_alike
     tied = find_nearest(rest) | (alike & (rest["tau_low"] >= ALIKE))  # of measures that are alike, all
     title = facts.name(tied)
-    order = {each: traits.get(each, {}).get("ordinal") for each in [name, *rest.index]}
-    respecting = [each for each, check in order.items() if check is not None and check.holds]
+    heed = {each: heed_order(traits.get(each, {})) for each in [name, *rest.index]}
+    respecting = [each for each, does in heed.items() if does == "respects"]
     n, found = len(rest), rest["contradictions"]
     more, fewer, power = rest["difference_high"] < 0, rest["difference_low"] > 0, " and finds more differences"
     like = "Ranks runs like" if near.tau_low >= ALIKE else "Ranks these runs the same as"
@@ -547,11 +550,11 @@ def find_headline(comparison: ComparisonResults, name: str) -> str:
         power = power if (again["difference_high"] < 0)[tied].all() else "; more differences, by one test"
     contradicted, opposed = int((found > 0).sum()), tied & (found > 0)
     most = format_count(max(map(int, found[opposed]), default=0), "pair")
-    respects = name in respecting and all(ignores_order(order[other]) for other in rest.index[tied])
+    respects = name in respecting and all(heed[other] == "ignores" for other in rest.index[tied])
     lead = _say_decided(facts, find_verdicts(comparison, name), found > 0, fewer, more)
     noise = "significant" in facts.frame and not facts.frame["significant"][name]
     return _find_first(
-        (ignores_order(order[name]) and respecting,
+        (heed[name] == "ignores" and respecting,
          f"Its formula ignores the order of the classes, unlike {respecting[0] if respecting else ''}"),
         (not near.tau_low <= near.tau_high, _say_too_few(comparison)),
         (alike and respects, f"{like} {title}, but respects the order of classes"),
