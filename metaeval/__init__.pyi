@@ -56,8 +56,7 @@ from .data.annotations import Annotations as Annotations
 from .data.judged import JudgedRuns as JudgedRuns
 from .data.ratings import Ratings as Ratings
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
-from .data.score import score as score
-from .data.scores import Scores as Scores
+from .data.scores import Scores as Scores, score as score
 from .data.store import ScoreStore as ScoreStore
 from .datasets import load_dataset as load_dataset
 from .datasets.open import open_scores as open_scores

@@ -23,8 +23,7 @@ from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize, sample_size
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
 from metaeval.data.runs import ClassificationRuns, Runs
-from metaeval.data.score import score
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, score
 from metaeval.errors import MetaevalError
 from metaeval.stats.pair_tests import RECOMMENDED, PairedTest
 

@@ -95,7 +95,7 @@ def _run() -> int:
     except MetaevalError as error:
         # By the names of their classes, so that nothing is imported: it is not told what such a file holds.
         file, problem = getattr(error, "file", None), str(error)
-        if type(error).__name__ in ("DoubledError", "FormatError", "LayoutError") and file and os.path.exists(file):
+        if type(error).__name__ in ("DoubledError", "FormatError") and file and os.path.exists(file):
             problem = f"{error}; metaeval inspect {shlex.quote(file)} shows what is in it"
     except KeyboardInterrupt:
         status = 130

@@ -159,7 +159,7 @@ def open_references(
 ) -> list[Any]:
     """Open the files that an option names, alike but for columns that they lack; `labels` and what is no file stay names."""
     from metaeval.datasets.open import open_scores
-    from metaeval.io.detect import FormatError
+    from metaeval.io.layout import FormatError
 
     opens = [labels is None or (text not in labels and names_file(text)) for text in texts]
     if not any(opens):
@@ -200,7 +200,7 @@ def open_ratings(values: Any) -> Ratings:
     """Return the ratings in a table, gaps and all, or the scores of a data set, a store or a file of another format."""
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
-    from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
+    from metaeval.io.partial_scores import holds_table, read_ratings, refuse_columns
     from metaeval.measures.directions import turn_measures
 
     source, columns, chosen = values.source, read_columns(values), values.measure

@@ -85,8 +85,7 @@ def score(values: Values) -> None:
 def _compute_scores(values: Values) -> Scores:
     """Return the scores of gold and runs, of files or of a data set, which may hold scores itself."""
     from metaeval.data.runs import ClassificationRuns
-    from metaeval.data.score import score as score_runs
-    from metaeval.data.scores import Scores
+    from metaeval.data.scores import Scores, score as score_runs
     from metaeval.datasets import load_dataset
     from metaeval.datasets.open import refuse_annotations
     from metaeval.measures.resolve import established_measures
@@ -122,8 +121,9 @@ def convert(values: Values) -> None:
     with working("converting"):
         options = read_opening(values) | find_directions(values)
         found = open_collections(values.source, measure=values.measure, **options)
-        if values.to_format != "store":
-            found = [only_collection(found, values.source)]
+        found = found if values.to_format == "store" else [only_collection(found, values.source)]
+        if Path(values.source).resolve() == values.target.resolve():
+            raise MetaevalError(f"{values.target} is the source itself: give the target another name")
         for scores in found:
             _write(scores, values.target, values.to_format, values.defuse_formulas)
 

@@ -14,8 +14,7 @@ import metaeval
 from metaeval.analyses.references import join_reference
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, Runs
-from metaeval.data.score import score
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, score
 from metaeval.data.store import ScoreStore
 from metaeval.datasets.open import open_source
 from metaeval.errors import MetaevalError, StoreError, format_list, format_option

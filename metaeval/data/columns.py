@@ -18,13 +18,14 @@ CLUSTER, REPEAT, TASK, JUDGE = "cluster", "repeat", "task", "judge"
 # What columns are called, as `plain_name` returns it.
 RUN_NAMES = frozenset({
     "run", "run_id", "runid", "runtag", "system", "system_id", "sys", "sysid", "model", "model_id", "model_name", "team",
-    "method", "submission", "participant",
+    "method", "submission", "participant", "agent", "algorithm", "approach", "classifier", "clf",
 })  # fmt: skip
 TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
-    "conversation", "tweet", "paragraph", "utterance", "image",
+    "conversation", "tweet", "paragraph", "utterance", "image", "image_id", "case", "case_id", "problem", "problem_id",
+    "user_id", "utt_id", "utterance_id",
 })  # fmt: skip
 INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "no.", "s.no", "s.no.", "row", "#"})
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
@@ -33,23 +34,19 @@ SURE_NAMES = (TOPIC_NAMES | MEASURE_NAMES | INDEX_NAMES) - {"q", "prompt", "samp
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
 LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
 # What divides topics into collections; documents and domains do not.
-TASK_NAMES = frozenset({"task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set"})
-REPEAT_NAMES = frozenset({"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id"})
+TASK_NAMES = frozenset({
+    "task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set", "lp", "language_pair",
+})  # fmt: skip
+REPEAT_NAMES = frozenset(
+    {"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id", "step", "iteration", "bootstrap"}
+)
 NO_TOPICS = RUN_NAMES | REPEAT_NAMES | {"annotator", "rater", "judge", "worker", "gpu", "config", "split"}
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({
     "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
+    "step", "steps", "iteration", "bootstrap",
 })  # fmt: skip
-_STATISTIC = (
-    r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?val(ue)?|rank)"
-    r"|.+_(sd|se|sem|iqr|lo|hi|t_?stat)|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta(_.*)?|[±δ].*|.+__(min|max)"
-)
-
-
-def names_statistic(name: object) -> bool:
-    """Say whether a column with this name sums up or compares scores, as Std, rank or BM25_std do, and holds none."""
-    return re.fullmatch(_STATISTIC, plain_name(str(name).replace(".", ""))) is not None
 
 
 def names_trait(name: object) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns, names_trait
 from metaeval.data.labels import Repeats, name_twins
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option, refusing
@@ -27,16 +27,9 @@ from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import Choose, measure_of_label
 from metaeval.stats.arrays import average
-from metaeval.stats.odd_scores import ODDITIES, find_oddities
+from metaeval.stats.oddities import ODDITIES, find_oddities, is_total, names_statistic, names_summary
 
 DoubledPolicy = Literal["raise", "mean", "latest"]  # where a run has several scores for a topic and measure
-# What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
-TOTALS = (
-    "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "micro", "micro avg",
-    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "mean rank", "best",
-    "worst", "count", "average rank", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
-)  # fmt: skip
-_SUMS_UP = re.compile(r"\b(avg|average|mean|overall|total|sum|score|best|corpus|params|ci|p\d\d|all)\b|^p \(")
 LONGEST_LABEL = 100_000  # letters: a small file may hold one that fills the memory wherever it is shown
 # So many cells without a score may be filled, or so many for every row there is; more is a mistake in the labels.
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
@@ -66,11 +59,6 @@ def number(text: str) -> float:
         return float(text) if "_" not in text else math.nan
     except ValueError:
         return math.nan
-
-
-def is_total(label: object) -> bool:
-    """Say whether this is the name of a total, and no gap."""
-    return re.sub(r"\([^()]*\)|[\s._-]+", " ", str(label).lower()).strip() in TOTALS
 
 
 def read_cell(cell: Any) -> float:
@@ -364,6 +352,8 @@ class Cells:
             totals = np.array([is_total(label) for label in self.labels[axis]], dtype=bool)
             named = [*compress(self.labels[axis], totals)]
             if not named or totals.all() or (axis == "run" and len(totals) < 3):
+                if len(named) > 1 and axis == "topic":
+                    report_policy(f"all {axis}s are called as totals are: {format_list(named)}", self.rows.file)
                 continue
             cells = pd.DataFrame({**self.codes, "score": self.score, "at": self.at}).dropna(subset="score")
             is_sum = totals[cells[axis]]
@@ -389,6 +379,10 @@ class Cells:
             self.shape = tuple(map(len, self.labels.values()))
             if not self.rows.sums:
                 report_policy(f"left out the means over {axis}s, which are called {format_list(named)}", self.rows.file)
+        self.remark_names()
+
+    def remark_names(self) -> None:
+        """Say which topics and measures are called as what they hardly are; refuse the only topic that is no number."""
         topics = self.labels["topic"]
         words = [topic for topic in topics if not re.search(r"\d", topic) and len(re.findall(r"[^\W_]", topic)) > 1]
         shapes = {re.sub(r"\d+", "", topic) for topic in topics}  # of q301, q302, …, Gesamt
@@ -401,9 +395,16 @@ class Cells:
         short = [topic for topic in dict.fromkeys((*topics[:99], *topics[-99:])) if 2 < len(topic) < 24]
         short = [topic for topic in short if not is_total(topic) and not re.fullmatch(r"\w_?\d+", topic)]
         known = [topic for topic in short if measure_of_label(topic).higher_is_better is not None]
-        if called := [topic for topic in short if topic in known or _SUMS_UP.search(topic.lower())]:
-            problem = f"called as totals or measures are: {format_list(called)}; leave out what is no topic"
-            report_policy(problem, self.rows.file)
+        odd_names = {"totals or measures are": [one for one in short if one in known or names_summary(one)]}
+        if len(measures := self.labels["measure"]) > 1:
+            first = {name: name.partition(",")[0] for name in measures}
+            beside = [name for name in measures if names_statistic(first[name]) or names_trait(first[name])]
+            odd_names["what describes scores or runs is"] = beside
+        for what, called in odd_names.items():
+            if called:
+                report_policy(
+                    f"called as {what}: {format_list(called)}; leave out what is no topic or measure", self.rows.file
+                )
 
     def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

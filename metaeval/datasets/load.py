@@ -121,17 +121,17 @@ def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
 
     paths, name, options = [files[key] for key in sorted(files)], data_set.name, data_set.options
     if data_set.reader == "wmt":
-        scores = wmt.read(paths, collection=name, **options)
+        (scores,) = wmt.read_collections(paths, collection=name, **options)
         # As the task publishes them, higher scores are better, of errors too.
         return state_directions([scores], higher_is_better=True)[0]
     if data_set.reader == "table":
         return replace(read_scores(paths[0], **{"collection": name, **options}), collection=name)
     if data_set.reader == "sakai":
-        return sakai.read(paths[0].parent, collection=name)
+        return sakai.read_collections(paths[0].parent, collection=name)[0]
     if data_set.reader != "wide":
         known = "wide, table, sakai or wmt"
         raise DatasetError(f"{name}: scores have no reader {data_set.reader!r}: use {known}")
-    scores = wide.read(paths, collection=name)
+    (scores,) = wide.read_collections(paths, collection=name)
     stated: dict[str, Any] = {
         "higher_is_better": options.get("higher_is_better"),
         "range": tuple(options.get("range", (-inf, inf))),

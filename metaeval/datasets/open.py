@@ -13,8 +13,7 @@ from metaeval.data.annotations import Annotations
 from metaeval.data.labels import choose_measures
 from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.score import score
-from metaeval.data.scores import Scores, only_collection, state_directions
+from metaeval.data.scores import Scores, only_collection, score, state_directions
 from metaeval.data.store import MANIFEST, ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_standard_input

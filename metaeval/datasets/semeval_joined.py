@@ -27,7 +27,7 @@ from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, read_bytes
 from metaeval.io.answers import Labels
-from metaeval.io.runs import SEMEVAL_CLASSES, read_semeval_labels
+from metaeval.io.runs import FIVE_CLASSES, read_semeval_labels
 from metaeval.io.table import open_sheets, read_fields
 
 POLARITIES = ("negative", "neutral", "positive")
@@ -39,7 +39,7 @@ def read(
     runs: Mapping[str, PathLike],
     *,
     polarity: PathLike,
-    classes: Iterable[object] = SEMEVAL_CLASSES,
+    classes: Iterable[object] = FIVE_CLASSES,
     least: int = 1,
     collection: str = "",
 ) -> ClassificationRuns:

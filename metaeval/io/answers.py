@@ -18,8 +18,7 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.stats.arrays import find_farthest_end, mark_topics
 from metaeval.stats.streams import assign_parts
 
-_NONE = -1
-"""Stands in integer arrays where there is no row, or no class."""
+_NONE = -1  # in integer arrays where there is no row, or no class
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,14 @@ from typing import Any
 from metaeval import files
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.io.formats import LOG_FORMATS, READ_FORMATS, SCORE_FORMATS, ScoreFormat
-from metaeval.io.layout import find_layout, hint_columns
+from metaeval.io.layout import FormatError, find_layout, hint_columns
 from metaeval.io.line_formats import has_scores
 from metaeval.io.logs.rows import walk
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import LINES, TABLES, ColumnsError, find_kind, list_sheets, open_cells
 from metaeval.measures.resolve import split_stem
 
-
-class FormatError(DataError):
-    """The format of a file cannot be detected."""
-
-
-_FIRST, _MOST_LOGS = 20, 50
-"""Logs of a folder by which their format is told."""
+_FIRST, _MOST_LOGS = 20, 50  # lines, and logs of a folder, by which a format is told
 
 
 class Sample:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +43,6 @@ class ScoreFormat:
             rows, measure=measure, collection=collection, missing=missing, doubled=doubled, choose=choose,
             provenance=rows.file or "",
         )  # fmt: skip
-
-    def read(self, sources: Any, **options: Any) -> Scores:
-        """Read the scores of the only collection."""
-        from metaeval.data.scores import only_collection
-
-        found = self.read_collections(sources, **options)
-        return only_collection(found, sources if isinstance(sources, str | Path) else None)
 
     def load(self) -> Any:
         """Return what has `rows`, which reads the format, and `fits`, whether a file may be of it by its name and lines."""
@@ -143,7 +135,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
     ),
     RunFormat("semeval-e", "`topic<TAB>p…`, five shares in order", "runs:semeval_e", ("classes", "rescale")),
     RunFormat(
-        "dialogue-quality", "JSON of NTCIR STC-3 and DialEval; give `--aspect A`, `E` or `S`", "dialogue_quality:read",
+        "dialogue-quality", "JSON of NTCIR STC-3 and DialEval; give `--aspect A`, `E` or `S`", "runs:dialogue_quality",
         ("rescale",), needs=("aspect",),
     ),
     RunFormat(
@@ -154,10 +146,10 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name([
         "labels",
         "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
         "the gold file has a column per judge: `item,gold,ann,bo`",
-        "answer_tables:labels", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
+        "runs:labels", ("columns", "invalid", "parts"), needs=("classes",), frames=True, alone=True,
     ),
     RunFormat(
-        "probabilities", "CSV or TSV: `topic`, and one column per class", "answer_tables:probabilities",
+        "probabilities", "CSV or TSV: `topic`, and one column per class", "runs:probabilities",
         ("classes", "columns", "rescale"), frames=True,
     ),
 ])  # fmt: skip

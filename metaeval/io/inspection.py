@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from metaeval.data.columns import COLUMNS
-from metaeval.data.rows import Rows, is_total, split_collections
+from metaeval.data.rows import Rows, split_collections
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, is_folder, open_once, stem
@@ -20,6 +20,7 @@ from metaeval.io.scores import Reading, read_collections
 from metaeval.io.table import is_gap, list_sheets, open_cells
 from metaeval.io.tables import rows_of_table
 from metaeval.measures.resolve import split_stem
+from metaeval.stats.oddities import is_total
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from metaeval.data.policies import MissingPolicy, check_policy, find_complete
 from metaeval.data.rows import is_missing
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import is_standard_input, read_text
-from metaeval.io.answer_tables import refuse_blank, refuse_index_columns
-from metaeval.io.runs import describe_sources, name_collection
+from metaeval.io.runs import describe_sources, name_collection, refuse_blank, refuse_index_columns
 from metaeval.io.strict_json import parse_json
 from metaeval.io.table import open_table
 

@@ -19,15 +19,17 @@ from metaeval.data.columns import (
     JUDGE,
     LABEL_NAMES,
     MEASURE_NAMES,
+    NO_TOPICS,
     REPEAT,
     REPEAT_NAMES,
     RUN_NAMES,
     SCORE_NAMES,
+    SURE_NAMES,
+    TASK_NAMES,
     TIME_NAMES,
     TOPIC_NAMES,
     format_columns,
     is_index,
-    names_statistic,
     names_topics,
     names_trait,
     plain_name,
@@ -35,8 +37,9 @@ from metaeval.data.columns import (
 from metaeval.data.rows import number
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import plain_path
-from metaeval.io.table import Table
+from metaeval.io.table import Table, list_different
 from metaeval.measures.resolve import measure_of_label
+from metaeval.stats.oddities import names_statistic
 
 LAYOUTS = ("tidy", "measures", "wide", "transposed")
 
@@ -51,14 +54,13 @@ ROLES: Mapping[str, frozenset[str]] = {
 }
 """What a column can hold, and the names that say so."""
 
-IGNORE = "ignore"
-"""What columns are called that the user wants left out."""
+IGNORE = "ignore"  # what columns are called that the user wants left out
 
 NEEDED = "columns run, topic, measure, score are needed, or a row per topic and a column per run"
 
 
-class LayoutError(DataError):
-    """The columns of a table do not tell what they hold."""
+class FormatError(DataError):
+    """What a file holds, or what the columns of a table do, cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _ask(table: Table, question: str, *hints: str, **answers: str | Mapping[str,
         f"{meaning.replace('_', ' ')}: {answer if isinstance(answer, str) else format_columns(answer)}"
         for meaning, answer in answers.items()
     ]
-    raise LayoutError(question, file=table.file, line=1 if table.lines else None, hint="; ".join(shown))
+    raise FormatError(question, file=table.file, line=1 if table.lines else None, hint="; ".join(shown))
 
 
 def _list(table: Table) -> str:
@@ -131,9 +133,13 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
             continue
         free = [name for name in table.columns if name not in roles.values()]
         exact = [name for name in free if plain_name(name) == role]
-        found = exact or [name for name in free if plain_name(name) in usual]
+        found = [name for name in free if plain_name(name) in usual]
+        # Numbers of runs may be those of repeats, where another column is called as runs are.
+        found = found if role == "run" and any(map(table.holds_numbers, exact)) else exact or found
         if role in ("run", "topic") and not found:  # prompt_id, before rater_id
             found = [name for name in free if plain_name(name).removesuffix("_id") in usual]
+        if role == "topic" and found and SURE_NAMES.isdisjoint(map(plain_name, found)):  # as samples of tasks
+            found += [name for name in free if names_topics(name) and not is_index(name) and name not in found]
         if role == "measure" and not exact:
             found = _find_telling(table, [name for name in found if not table.holds_numbers(name)])
         if role == "topic" and not found:
@@ -155,9 +161,13 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
 def _choose_of_several(table: Table, several: Mapping[str, list[str]], roles: Mapping[str, str]) -> dict[str, str]:
     """Return the columns of runs, and of topics, that leave fewest doubles; ask where that does not tell the runs."""
     fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
+    if "run" in roles and table.count_doubled([roles["run"]]) < table.n_rows - 1:  # what numbers the rows tells nothing
+        several = {
+            role: [name for name in names if table.count_doubled([name])] or names for role, names in several.items()
+        }
     left = {choice: table.count_doubled([*fixed, *choice]) for choice in product(*several.values())}
     best = min(left, key=left.__getitem__)
-    for run, other in ((best[0], choice[0]) for choice in left if "run" in several and left[choice] == left[best]):
+    for run, other in ((best[0], choice[0]) for choice in left if "run" in several):
         # If as many rows are alike in both as in one of them, it is a part of the other: a team and its runs.
         if table.count_doubled([run, other]) not in map(table.count_doubled, ([run], [other])):
             answers = {"or": {"run": other}, "together": {"run": f"{run}+{other}"}}
@@ -210,7 +220,8 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     took = "time" in roles and "score" not in roles and not table.holds_integers(roles["time"])
     used = {*scores, *(name for role, name in roles.items() if role != "time" or not took)}
     free = [name for name in table.columns if name not in used and name not in parts]
-    unused = tuple(name for name in free if not is_index(name) or (name.strip() and not counts_rows(table, name)))
+    bare = ("", "level_0")  # an index of pandas without a name
+    unused = tuple(name for name in free if not is_index(name) or (name not in bare and not counts_rows(table, name)))
     return Layout("tidy" if "score" in roles else "measures", table, roles, tuple(scores), unused)
 
 
@@ -219,13 +230,8 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
 
     Whole numbers that are the same for several runs and tell apart all rows of a run and topic number parts, as paragraphs.
     """
-    numeric = [
-        name
-        for name in free
-        if table.holds_numbers(name)
-        and not (is_index(name) or names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)
-        and not _sums_up(name, table.columns)
-    ]
+    free = [name for name in free if not (names_trait(name) or names_topics(name) or plain_name(name) in RUN_NAMES)]
+    numeric = [name for name in free if table.holds_numbers(name) and not _sums_up(name, table.columns)]
     if table.n_rows > 1_000_000:  # a small file of Parquet can hold any number of rows
         return numeric
     if len(numeric) > 1:
@@ -234,11 +240,8 @@ def _find_numbers(table: Table, free: Iterable[str], roles: Mapping[str, str]) -
     whole = [name for name in numeric if table.holds_integers(name)]
     if not whole or not table.count_doubled(keys):
         return numeric
-    parts = [
-        name
-        for name in whole
-        if not table.count_doubled([*keys, name]) and 2 * table.count_doubled([*keys[1:], name]) >= table.n_rows
-    ]
+    telling = [name for name in whole if not table.count_doubled([*keys, name])]
+    parts = [name for name in telling if 2 * table.count_doubled([*keys[1:], name]) >= table.n_rows]
     return [name for name in numeric if name not in parts]
 
 
@@ -282,8 +285,9 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     labels = [name for name in names if name not in counts or len(names) < 3] or names
     # What rows are about stands first, or behind a count of them, unless another column is called so.
     first = labels[0] if names_topics(labels[0]) or not table.holds_numbers(labels[0]) else names[0]
-    topical = [name for name in names if plain_name(name) in TOPIC_NAMES and not table.count_doubled([name])]
-    if topical and (not names_topics(first) or (is_index(first) and plain_name(first) != "id")):
+    topical = [name for name in names if names_topics(name) and not (is_index(name) or table.count_doubled([name]))]
+    unlike = not names_topics(first) or table.count_doubled([first]) or (is_index(first) and plain_name(first) != "id")
+    if topical and unlike:
         first = topical[0]
     first = stated.get("run", stated.get("topic", first))
     if kind is None and _holds_runs_in_rows(table, first, names, stated, roles):
@@ -381,15 +385,17 @@ def _refuse_what_is_no_matrix(
     """Refuse what is not topics × runs, or may be runs × topics."""
     runs = [name for name in names if name != topic]
     others = RUN_NAMES | MEASURE_NAMES | SCORE_NAMES | LABEL_NAMES
-    odd = [
-        name
-        for name in runs
-        if table.holds_numbers(name) and (plain_name(name) in others or (names_topics(name) and not is_index(name)))
-    ]
+    odd = [name for name in runs if plain_name(name) in others or (names_topics(name) and not is_index(name))]
+    odd = [name for name in odd if table.holds_numbers(name)]
     for role, lack in (("topic", "run"), ("run", "topic")):
         if role in roles and odd:
             _refuse_lack(table, lack, roles)
     numeric = [name for name in runs if table.holds_numbers(name)]
+    again = not table.holds_numbers(first) and first in list_different(table.columns[first])
+    some = again or (any(map(_is_score, table.header)) and not is_line_of_scores(table.header))
+    if some and topic is None and table.lines:
+        hint = "put a first line into the file that names the columns: run,topic,measure,score"
+        _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
     words = not table.holds_numbers(first) and not np.isfinite(table.numbers(first)).any()
     labelled = topic is None and words and not odd and len(runs) > 1 and 2 * len(numeric) > len(runs) - 1
     single = topic is None and bool(numeric) and table.n_rows == 1  # {"exact": 80.1, "f1": 83.2}
@@ -403,22 +409,24 @@ def _refuse_what_is_no_matrix(
         turned = format_option("format", "transposed")
         question = f"does the first column, {first!r}, name topics or runs?"
         _ask(table, question, topics=topics, **{"runs, so that the other columns are topics": turned})
-    if topic is not None and is_index(topic) and [str(cell) for cell in table.columns[topic]] == runs:
+    if topic is not None and is_index(topic) and {str(cell) for cell in table.columns[topic]} == {*runs}:
         problem = "its rows and columns have the same names, as those of correlations or comparisons have"
         _ask(table, problem, if_they_are_scores_of_runs_on_topics=format_option("format", "wide"))
-    some = any(map(_is_score, table.header)) and not is_line_of_scores(table.header)
     no_table = len(names) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     few = 2 * len(numeric) <= sum(not table.is_empty(name) for name in runs)
     plain = [name for name in runs if topic is None or not _may_hold_scores(table, name)]  # unlike 0.5 (1), **0.5**
     texts = few and any(isinstance(cell, str) for name in plain for cell in table.columns[name][:1])
-    if some and topic is None:
-        hint = "put a first line into the file that names the columns: run,topic,measure,score"
-        _ask(table, f"its first line holds scores, not names of columns ({format_list(table.header)})", hint)
-    crossed = (
-        topic is not None and topic in table.columns and table.count_doubled([topic]) and "run" in _guess_labels(table)
-    )
-    if odd or no_table or texts or crossed:
+    if odd or no_table or texts:
         _ask(table, f"its columns do not tell what they hold ({format_list(table.header)})", hint_columns(table))
+    doubled = table.count_doubled([str(topic)]) if topic in table.columns else 0
+    labels = [name for name in runs if not _may_hold_scores(table, name)] if doubled else []
+    left = {name: table.count_doubled([str(topic), name]) for name in labels}
+    told = min(left, key=left.__getitem__, default="")
+    if told and left[told] < doubled:
+        answers = {} if _holds_measures(table, told) else {"runs": {"run": told}}
+        answers |= {"parts of topics": {"topic": f"{topic}+{told}"}}
+        melt = "measures: give a row per score, as melt of pandas makes them"
+        _ask(table, f"{topic!r} is the same in several rows, which {told!r} tells apart", melt, **answers)
 
 
 def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
@@ -428,9 +436,10 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     if 1 < len(bases) <= len(names) / 2 and bases <= {*names} and len(names) % len(bases) == 0:
         problem = f"every name stands there several times ({format_list(names)}): a line above them is lost"
         _ask(table, problem, needed=NEEDED)
+    names = [name for name in names if name in table.levels] if table.levels else names
     known = [measure_of_label(name).higher_is_better is not None for name in names]
     some = table.n_rows > 1 and all(map(table.holds_numbers, names)) and not is_line_of_scores(names)
-    if len(names) > 1 and not correlated and (any(known) if some else all(known)):
+    if names and not correlated and (any(known) if some and len(names) > 1 else all(known)):
         question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
         runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
         _ask(table, question, "of measures, add a column run that names it", runs=runs)
@@ -443,13 +452,14 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
         pairs, measures = _split_names(names)
     if len(measures) < 2:
         return
-    mine = [name for name, pair in zip(names, pairs, strict=True) if measures[0] in pair]
+    held = {one: [name for name, pair in zip(names, pairs, strict=True) if one in pair] for one in measures}
+    mine = max(held.values(), key=len)
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
     runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
     short = len(ignored) < 600 and not any("," in name for name in names)
     several = f"{len(mine)} runs by {len(measures)} measures ({format_list(measures)})"
     hint = f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}"
-    raise LayoutError(f"are these {len(names)} columns as many runs, or {several}?", file=table.file, hint=hint)
+    raise FormatError(f"are these {len(names)} columns as many runs, or {several}?", file=table.file, hint=hint)
 
 
 _MARKS = " _.:/|,()'\"-"
@@ -488,28 +498,43 @@ def hint_columns(table: Table | None = None) -> str:
 def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return columns that may name runs and topics: together they tell the first rows apart, and have fewest values."""
     found = dict(known or {})
-    fixed = [*found.values()]
     names = [name for name in table.columns if not re.search("[,=+]", name) and not is_index(name)]
+    telling = [name for name in names if name not in found.values() and _holds_measures(table, name)][:1]
+    fixed = [*found.values(), *telling]
     codes = pd.DataFrame({name: table.codes(name)[:100_000] for name in (*fixed, *names)})
     values = {name: codes[name].nunique() for name in codes}
     scored = {name for name in names if table.holds_numbers(name)}
     labels = [name for name in names if name not in fixed and 1 < values[name] < len(codes)]
     labels = [name for name in labels if name not in scored or table.holds_integers(name)]
-    labels = [name for name in labels if not _names_score(name)][:6]
-    more = [size - len(fixed) for size in (2, 3) if size > len(fixed)]
+    repeats = [name for name in labels if plain_name(name) in REPEAT_NAMES]
+    labels = [name for name in labels if not (_names_score(name) or names_trait(name) or name in repeats)][:6]
+    more = [size - len(found) for size in (2, 3) if size > len(found)]
     groups = [(*fixed, *group) for n in more for group in combinations(labels, n)]
+    groups += [(*group, again) for group in groups for again in repeats]
     groups = [group for group in groups if scored - {*group} and not codes[[*group]].duplicated().any()]
     if not groups and not known:
         topics = [name for name in names if values[name] == len(codes) and name not in scored and len(scored) > 1]
         return {"topic": topics[0]} if topics else {}
     group = min(groups, key=lambda each: math.prod(values[name] for name in each), default=())
-    free = [name for name in group if name not in fixed]
-    if "run" not in found and free:
-        other = REPEAT_NAMES | TOPIC_NAMES
+    free = [name for name in group if name not in (*fixed, *repeats)]
+    no_runs = [name for name in free if names_topics(name) or plain_name(name) in TASK_NAMES]
+    if "run" not in found and len(free) > len(no_runs):
+        other = NO_TOPICS | TOPIC_NAMES | TASK_NAMES
         free.sort(key=lambda one: (plain_name(one) not in RUN_NAMES, plain_name(one) in other, values[one]))
         found["run"] = free.pop(0)
-    found = {"run": "NAME", "topic": "+".join(sorted(free, key=names.index)) or "NAME", **found}
+    wide = len(scored - {*group}) > 1 and not telling  # columns of scores may be runs themselves
+    if "run" not in found and "topic" in found and free:
+        found["topic"] = "+".join(sorted([found["topic"], *free], key=names.index))
+    found = {"run": "run" if wide else "NAME", "topic": "+".join(sorted(free, key=names.index)) or "NAME", **found}
+    found |= {"measure": telling[0]} if telling else {}
+    found |= {REPEAT: group[-1]} if group and group[-1] in repeats else {}
     return {what: name for what, name in found.items() if what != name}
+
+
+def _holds_measures(table: Table, name: str) -> bool:
+    """Say whether a column is called as those of measures are, or most of what it holds is."""
+    held = [] if table.holds_numbers(name) else [*dict.fromkeys(map(str, list_different(table.columns[name])))][:100]
+    return plain_name(name) in MEASURE_NAMES or 2 * sum(map(_names_score, held)) > len(held)
 
 
 def _is_score(name: str) -> bool:

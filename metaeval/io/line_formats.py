@@ -31,9 +31,6 @@ ALL = "all"
 COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"), ("runid", "relstring")
 """Rows that count topics and documents; and beginnings of the names of rows that hold text. Neither are measures."""
 
-Level = Literal["topics", "runs"]
-"""Whether to read the scores of topics, or those of whole runs."""
-
 
 def name_collection(sources: files.Sources) -> str:
     """Return what the scores in a file or a folder are called."""
@@ -93,7 +90,7 @@ class LineFormat:
 
     columns: tuple[str, ...]
 
-    def rows(self, sources: files.Sources, *, level: Level = "topics", **_: Any) -> Rows:
+    def rows(self, sources: files.Sources, **_: Any) -> Rows:
         """Read a file, or several."""
         runs: dict[str, files.PathLike] = {}
         parts = []
@@ -104,20 +101,19 @@ class LineFormat:
                 run = name if isinstance(sources, Mapping) else stated
                 add_once(runs, "run", run, path)
                 rows = [{"run": run, **row} for row in rows]
-            kept = [row for row, cells in enumerate(rows) if "run" in columns or holds_scores(cells["measure"])]
+            kept = [row for row, cells in enumerate(rows) if holds_scores(cells["measure"])]
             frame = pd.DataFrame([rows[row] for row in kept], columns=[*COLUMNS[:3], "value"], dtype=object)
             frame, lines = frame.rename(columns={"value": "score"}), [lines[row] for row in kept]
             part = Rows.of(frame, path, lines)
             by_topic = frame["topic"] != ALL
-            if "run" in columns and level == "topics":  # sums of measures that have scores are compared with these
-                by_topic = by_topic | frame["measure"].isin(frame["measure"][by_topic])
-            part = part.keep(by_topic if level == "topics" else ~by_topic)
-            if (part.frame["topic"] == ALL).all() == (level == "topics"):
-                what = "no score for any topic" if level == "topics" else f"no row of the topic {ALL}"
+            if not by_topic.any():
                 hint = "run trec_eval with -q" if rows else None
-                raise DataError(f"there is {what}", file=path, run=None if "run" in columns else stated, hint=hint)
-            parts.append(part)
-        return Rows.join(parts, name=name_collection(sources), sums=level == "topics")
+                of = None if "run" in columns else stated
+                raise DataError("there is no score for any topic", file=path, run=of, hint=hint)
+            if "run" in columns:  # sums of measures that have scores are compared with these
+                by_topic = by_topic | frame["measure"].isin(frame["measure"][by_topic])
+            parts.append(part.keep(by_topic))
+        return Rows.join(parts, name=name_collection(sources), sums=True)
 
     def _read_file(self, path: files.PathLike) -> tuple[Sequence[str], list[dict[str, str]], list[int]]:
         """Return what the columns of a file hold, its rows, and on which lines these are."""
@@ -147,6 +143,9 @@ class LineFormat:
                 hint = f"if it is {mine}, put a first line into it: {' '.join(self.columns)}"
                 raise DataError(f"{held}: the format {other}, not {mine}", file=path, hint=hint)
             columns = [*order, "value"]
+        topics = {row[columns.index("topic")] for row in cells if len(row) == len(columns) == 3}
+        if names is None and topics and ALL not in topics and not all(re.search(r"\d", topic) for topic in topics):
+            report_policy(f"columns are read as {', '.join(columns)} of one run, which is called as the file is", path)
         first = names is not None or cells[0][-1].lower() in ("value", "score")
         rows = []
         for line, row in zip(lines[first:], cells[first:], strict=True):
@@ -278,12 +277,12 @@ class Wmt:
     The lines of a run are in the order of the topics, which have no names and are called "1" to "n".
     """
 
-    suffixes: Mapping[Level, str] = {"topics": ".seg.score", "runs": ".sys.score"}
+    suffixes: Mapping[str, str] = {"topics": ".seg.score", "runs": ".sys.score"}
     prefix = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?-[a-z]{2,3}(_[A-Z]{2})?\.")
     variant = re.compile(r"-(src|ref[A-Za-z]?)$")
 
     def rows(
-        self, sources: files.Sources, *, level: Level | None = None, runs: Literal["all", "shared"] = "all", **_: Any
+        self, sources: files.Sources, *, level: str | None = None, runs: Literal["all", "shared"] = "all", **_: Any
     ) -> Rows:
         """Read ``*.seg.score`` files, or ``*.sys.score`` files of whole runs; ``"shared"`` are runs that all files hold."""
         listed = list(sources.values()) if isinstance(sources, Mapping) else files.find_paths(sources)

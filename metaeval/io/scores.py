@@ -11,7 +11,7 @@ import numpy as np
 
 from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.rows import DoubledPolicy, is_total
+from metaeval.data.rows import DoubledPolicy
 from metaeval.data.scores import (
     Scores,
     only_collection,
@@ -30,6 +30,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 from metaeval.measures.resolve import Choose, is_untold
 from metaeval.show.frames import defuse_frame, defuse_label
+from metaeval.stats.oddities import is_total
 
 
 class Reading(TypedDict, total=False):
@@ -135,9 +136,11 @@ def _name_columns(format: str, scores: Scores, file: object) -> None:
     unknown = tuple(str(measure) for measure in scores.measures if measure.direction_is_assumed)
     known = {"wide": ("runs", scores.runs), "transposed": ("topics", scores.topics), "measures": ("measures", unknown)}
     what, names = known.get(format, ("", ()))
-    if names and max(len(names), len(scores.measures)) > 1:
-        shown, ignore = format_list(names, most=12), format_columns({IGNORE: "NAME"})
-        report_policy(f"columns are read as {what}: {shown}; {ignore} leaves out what is none", file)
+    if names and (what == "runs" or max(len(names), len(scores.measures)) > 1):
+        shown, ignore = format_list(names, most=40), format_columns({IGNORE: "NAME"})
+        sure = [one for one in scores.measures if what != "measures" and not one.direction_is_assumed]
+        of = "".join(f", with scores of {one}, of which {one.direction} is better" for one in sure[:1])
+        report_policy(f"columns are read as {what}: {shown}{of}; {ignore} leaves out what is none", file)
 
 
 def write_scores(scores: Scores, path: PathLike, *, defuse_formulas: bool = False) -> None:

@@ -120,8 +120,8 @@ class _Lazy(UserDict[str, Any]):
 class Table:
     """A table of any source: its cells by the names of columns.
 
-    Cells of text files are texts, and `lines` says where each row begins; those of other sources have types, and a frame
-    no file. `levels` holds both names of columns that have one above the other.
+    Cells of text files are texts, `lines` says where each row begins, and `separator` what stands between them; those of
+    other sources have types, and a frame no file. `levels` holds both names of columns that have one above the other.
     """
 
     file: str
@@ -129,6 +129,7 @@ class Table:
     n_rows: int
     lines: Sequence[int] = ()
     levels: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    separator: str = ""
 
     def __post_init__(self) -> None:
         if not self.n_rows:
@@ -154,6 +155,7 @@ class Table:
         if (kind := _find_kind(cells)) != "O":
             return kind in "fiub"
         first = [cell for cell in cells[:_SAMPLE] if not is_gap(cell)]
+        first = first or [cell for cell in list_different(cells) if not is_gap(cell)][:_SAMPLE]
         return 2 * sum(map(_is_number, first)) > len(first)
 
     def holds_integers(self, name: str) -> bool:
@@ -357,8 +359,10 @@ def find_delimiter(path: files.PathLike, text: str) -> str:
     lines = [line for line in text[: 1 << 20].split("\n") if line.strip()][:50]
     if files.plain_path(path).lower().endswith(".tsv") and "\t" in lines[0]:
         return "\t"
-    for delimiter in DELIMITERS:
-        some = lines[:-1] if delimiter == " " and len(lines) > 2 else lines[:2]
+    several = lines[:-1] if len(lines) > 2 else lines
+    # Commas may stand in names and in decimals: what else divides all lines alike comes first.
+    tried = [*((delimiter, several) for delimiter in "\t;| "), *((delimiter, lines[:2]) for delimiter in ",\t;|")]
+    for delimiter, some in sorted(tried, key=lambda one: one[0] == " "):
         rows = list(csv.reader(some, delimiter=delimiter))
         names = rows[0] if rows else []
         named = all(name and math.isnan(number(name)) for name in names) or names_topics(names[0] or "-")
@@ -399,7 +403,8 @@ def read_table(path: files.PathLike) -> Table:
         rows, begins = rows[first:], begins[first:]
     except csv.Error as error:
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
-    return Table(str(path), dict(zip(header, zip(*rows, strict=True), strict=False)), len(rows), begins, levels)
+    columns = dict(zip(header, zip(*rows, strict=True), strict=False))
+    return Table(str(path), columns, len(rows), begins, levels, delimiter)
 
 
 def _quotes_words(text: str) -> bool:
@@ -463,7 +468,7 @@ def _parse_plain(
     except pa.ArrowException:
         return None
     columns = {name: Texts(read.column(name)) for name in names}
-    return Table(str(path), columns, len(read), range(2, len(read) + 2))
+    return Table(str(path), columns, len(read), range(2, len(read) + 2), separator=delimiter)
 
 
 def _read_parquet(path: files.PathLike) -> Table:
@@ -475,15 +480,16 @@ def _read_parquet(path: files.PathLike) -> Table:
     guard = partial(refusing, "it is not a complete Parquet file", path, *faults)
 
     def decode(name: str) -> Any:
-        kind = kinds[name]
+        kind = kinds[stored[name]]
         with guard():
             if pa.types.is_nested(kind) or pa.types.is_duration(kind):
                 what = "lists or records" if pa.types.is_nested(kind) else "durations"
                 raise DataError(f"column {name} holds {what}, not one score a row", file=path)
-            column = file.read(columns=[name], use_threads=False).column(name)
+            column = file.read(columns=[stored[name]], use_threads=False).column(0)
             if len(column) != file.metadata.num_rows:
                 raise ValueError(f"{file.metadata.num_rows:,} rows are announced, a column has {len(column):,}")
-            if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and not column.null_count):
+            whole = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
+            if pa.types.is_floating(kind) or (whole and not column.null_count):
                 plain = column.cast(pa.float64(), safe=False) if pa.types.is_floating(kind) else column
                 return plain.to_numpy()
             labels = Texts(column)
@@ -497,7 +503,10 @@ def _read_parquet(path: files.PathLike) -> Table:
         texts = [name for name, kind in kinds.items() if str(kind) in ("string", "large_string")]
         file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
         files.check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
-        names = _check_header([name for name in schema.names if not re.fullmatch(r"__index_level_\d+__", name)], path)
+        # An index of pandas without a name stands last; what it holds names the rows.
+        index = [name for name in schema.names if re.fullmatch(r"__index_level_\d+__", name)]
+        stored = {re.sub("^__index_(.*)__$", r"\1", name): name for name in dict.fromkeys((*index, *schema.names))}
+        names = _check_header([*stored] if len(stored) == len(schema.names) else schema.names, path)
     return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
 
 
@@ -594,9 +603,12 @@ NESTED = ("metrics", "measures", "scores")
 
 def _read_records(path: files.PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list; a key with plain values is a column, each in ``"metrics": {…}`` too."""
-    text = "" if files.plain_path(path).lower().endswith(LINES) else files.read_text(path)
-    if text.lstrip().startswith("["):
-        found: Iterable[tuple[int | None, Any]] = ((None, record) for record in parse_json(text, path, with_nan=True))
+    begin, first = next(files.stream_lines(path), (1, ""))
+    if first.strip() == "{" or first.lstrip().startswith("["):
+        whole = parse_json(files.read_text(path), path, begin, with_nan=True)
+        found: Iterable[tuple[int | None, Any]] = (
+            (None, one) for one in (whole if isinstance(whole, list) else [whole])
+        )
     else:
         found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in files.read_lines(path))
     records: list[dict[str, Any]] = []

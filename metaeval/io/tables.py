@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,12 @@ from metaeval.data.columns import (
     JUDGE,
     REPEAT,
     REPEAT_NAMES,
+    RUN_NAMES,
     SURE_NAMES,
     TASK,
     TASK_NAMES,
     format_columns,
+    is_index,
     names_topics,
     names_trait,
     plain_name,
@@ -55,7 +57,7 @@ from metaeval.io.table import (
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label, split_stem
-from metaeval.stats.odd_scores import mark_unlike_scores, numbers_rows
+from metaeval.stats.oddities import mark_unlike_scores, numbers_rows
 
 EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
 """What rows may hold besides run, topic, measure and score."""
@@ -71,14 +73,8 @@ def rows_of_table(
 ) -> tuple[Layout, Rows]:
     """Return what the columns of a table hold, and its scores in rows; `measure` is that of a table that does not say it."""
     layout = find_layout(table, columns, kind)
-    if note and layout.unused:
-        names = format_list(layout.unused)
-        report_policy(f"{format_count(len(layout.unused), 'column')} not used: {names}", table.file or None)
-    for what in COLUMNS[1:3]:
-        name = layout.roles.get(what, what)
-        if note and plain_name(name).removesuffix("_id") not in SURE_NAMES and name not in (columns or {}).values():
-            say = format_columns({what: "NAME"})
-            report_policy(f"{what}s are read from the column {name!r}; {say} says another", table.file or None)
+    if note:
+        _say_roles(layout, {*(columns or {}).values()})
     cells = read_numbers(layout.table, layout.scores)
     if layout.kind in ("wide", "transposed"):
         return layout, _rows_of_matrix(layout, cells, str(measure or "score"), columns or {})
@@ -92,6 +88,25 @@ def rows_of_table(
     frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     lines = table.lines if len(parts) == 1 else [*table.lines] * len(parts)
     return layout, replace(Rows.of(frame, table.file or None, lines), called=layout.roles)
+
+
+def _say_roles(layout: Layout, stated: Collection[str]) -> None:
+    """Say which columns are not used, and which of several, or of names that other things have too, were taken."""
+    unused, file = layout.unused, layout.table.file or None
+    if unused:
+        tasks = [name for name in unused if plain_name(name) in TASK_NAMES and COLLECTION not in layout.roles]
+        say = "".join(f"; if {name!r} names collections: {format_columns({COLLECTION: name})}" for name in tasks[:1])
+        report_policy(f"{format_count(len(unused), 'column')} not used: {format_list(unused)}{say}", file)
+    for what in COLUMNS[:3]:
+        name = layout.roles.get(what, "")
+        like = [one for one in unused if plain_name(one) in ROLES[what] or (what == "topic" and names_topics(one))]
+        others = [repr(one) for one in like if not is_index(one) and np.ptp(layout.table.codes(one))]
+        sure = what == "run" or is_index(name) or plain_name(name).removesuffix("_id") in SURE_NAMES
+        if name and name not in stated and (others or not sure):
+            than = f", not {format_list(others)}" if others else ""
+            report_policy(
+                f"{what}s are read from the column {name!r}{than}; {format_columns({what: 'NAME'})} says another", file
+            )
 
 
 def _as_labels(cells: Any) -> Any:
@@ -115,6 +130,15 @@ def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
     columns = [table.columns[name] for name in names]
     if not table.lines:
         return [column.array if isinstance(column, pd.Series) else column for column in columns]
+    # Where commas are for decimals, semicolons separate columns, and 1.234 may be more than a thousand.
+    some = [str(cell).strip() for column in columns for cell in list_different(column)[:1000]]
+    if (
+        table.separator == ";"
+        and all(re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})?", cell) for cell in some)
+        and "." in "".join(some)
+    ):
+        problem = f"{format_list(names)}: read with points for decimals; if they separate thousands, leave them out"
+        report_policy(problem, table.file)
     parsed = [column.parse() if isinstance(column, Texts) else None for column in columns]
     if all(column is not None for column in parsed):
         return parsed
@@ -141,10 +165,8 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
     what = "run" if turned else "topic"
     heads, lines = list(layout.scores), table.lines or None
     if what in layout.roles:
-        names = [
-            ("" if is_gap(cell) and not isinstance(cell, str) else str(cell))
-            for cell in table.columns[layout.roles[what]]
-        ]
+        given = table.columns[layout.roles[what]]
+        names = ["" if is_gap(cell) and not isinstance(cell, str) else str(cell) for cell in given]
         if "" in map(str.strip, names):
             line = None if lines is None else lines[list(map(str.strip, names)).index("")]
             raise DataError(f"the {what} is missing", file=table.file or None, line=line, measure=measure)
@@ -346,8 +368,16 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         "parts of a run": parts["run"], "parts of a topic": parts["topic"], "repeats": {REPEAT: told},
     }  # fmt: skip
     described = names_trait(told) or layout.table.holds_numbers(told)
-    n = 1 if plain_name(told) in REPEAT_NAMES else 2 if names_topics(told) else 3 if described else 5
+    n = (
+        1
+        if plain_name(told) in REPEAT_NAMES - {"fold"}
+        else 2
+        if names_topics(told) or plain_name(told) == "fold"
+        else 3
+        if described
+        else 5
+    )
     part = next((f"parts of a {role}" for role in ("run", "topic") if plain_name(told) in ROLES[role]), None)
-    likely = [part] if part else [*meanings][-n:]
+    likely = [part] if part and plain_name(told) in RUN_NAMES | SURE_NAMES else [*meanings][-n:]
     shown = ", ".join(format_columns({**stated, **meanings[what]}) for what in likely)
     return f"{told!r} tells them apart: if it holds {' or '.join(likely)}, say so: {shown}"

@@ -22,8 +22,8 @@ Names = str | Iterable[str]
 _RETRIEVAL = re.compile(
     r"(((ndcg|nerr|ap|map|gm_?map|infap|precision|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
     r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
-    r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?)"
-    r"|(?-i:ERR)|(p|r|(?-i:ERR)|err(?=.\d\d))(\([^)]*\))?[@_][0-9.]+(\([^)]*\))?)$",
+    r"(_cut)?(\([^=)]*=[^)]*\))?([@_][0-9.]+)?(\([^=)]*=[^)]*\))?)"
+    r"|(?-i:ERR)|(p|r|(?-i:ERR)|err(?=.\d\d))(\([^=)]*=[^)]*\))?[@_][0-9.]+(\([^=)]*=[^)]*\))?)$",
     re.IGNORECASE,
 )
 # Of classification, translation and other generated text; between 0 and 1 or between 0 and 100, by habit.
@@ -76,7 +76,8 @@ def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[
         # ERR above 1 is an error, P_1 of whole numbers what person 1 said; P@10 may be a percentage.
         odd = high > 1 and (name == "ERR" or (re.fullmatch(r"[PR]_\d+", name) and not (scores % 1).any()))
         doubtful = negated or odd or (measure.description == _NEGATED_ERRORS and high > 0)
-        left.append(Measure(name) if doubtful and measure == measure_of_usual_name(name) else measure)
+        by_name = measure == measure_of_usual_name(name) or (negated and measure.formula is not None)
+        left.append(Measure(name) if doubtful and by_name else measure)
     return tuple(left)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
-from metaeval.io.ratings import read_ratings
+from metaeval.io.partial_scores import read_ratings
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.rank_correlation import tau
 from tests.analyses.made import draw_graded, label

@@ -12,7 +12,7 @@ from metaeval.cli.opening import open_references
 from metaeval.datasets.open import open_collections
 from metaeval.errors import DataError, MetaevalWarning, PolicyWarning
 from metaeval.io import read_collections
-from metaeval.io.ratings import read_ratings
+from metaeval.io.partial_scores import read_ratings
 from tests.cli.conftest import make_log, write_files
 
 RUNS, TOPICS, MEASURES = ["a", "b", "c"], [str(topic) for topic in range(1, 21)], ["original", "other"]

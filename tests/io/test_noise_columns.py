@@ -8,8 +8,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import DataError, PolicyWarning
-from metaeval.io.partial_scores import read_partial
-from metaeval.io.ratings import read_ratings
+from metaeval.io.partial_scores import read_partial, read_ratings
 from tests.io.cases import put
 
 pytestmark = pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")  # columns that are not used

@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 from metaeval import Scores
-from metaeval.data.rows import TOTALS
 from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores, write_scores
+from metaeval.stats.oddities import TOTALS
 from tests.io.cases import put, show
 
 ODD_LABELS = (

@@ -17,8 +17,7 @@ from metaeval.io.strict_json import count_values, parse_json
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the grades correct, partial, incorrect and no answer count."""
 
-MARKS = ('"eval"', '"status"', '"samples"')
-"""What stands in a JSON log."""
+MARKS = ('"eval"', '"status"', '"samples"')  # what stands in a JSON log
 
 
 def find(paths: Sequence[files.PathLike]) -> Iterator[Log]:

@@ -19,8 +19,7 @@ from metaeval.data.policies import report_policy
 from metaeval.data.rows import ONCE, Rows, read_cell
 from metaeval.errors import DataError, format_count, format_list, format_option, refusing
 
-MOST_FILES = 200_000
-"""Files of a folder that are looked at."""
+MOST_FILES = 200_000  # of a folder that are looked at
 
 
 class Cell(NamedTuple):

@@ -1,10 +1,11 @@
-"""Scores that look like something else: like no score at all, like sums of others, or like what describes runs or topics.
+"""What looks like something else than scores: like no score at all, like sums of others, or like what describes runs or topics.
 
-All of it is told by numbers alone, from a few of them, and may be wrong: whoever finds it can only be asked.
+It is told by words in names, or by a few of the numbers alone, and may be wrong: whoever finds it can only be asked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from typing import NamedTuple
@@ -13,7 +14,39 @@ import numpy as np
 
 from metaeval.stats.arrays import FloatArray
 
-SENTINELS = (-9999, -999.9, -999, -99.9, -99, -9, -1, 9, 99, 999, 9999)
+# What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case.
+TOTALS = (
+    "all", "mean", "amean", "average", "avg", "overall", "total", "macro", "macro avg", "macro average", "micro", "micro avg",
+    "std", "sd", "stdev", "std dev", "variance", "median", "min", "max", "sum", "rank", "avg rank", "mean rank", "best",
+    "worst", "count", "average rank", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
+)  # fmt: skip
+_SUMMARY = re.compile(
+    r"\b(avg|average|g?mean|geomean|overall|total|sum|score|best|corpus|params|ci(\d\d)?|p\d\d|all|p value|std(dev|err)?"
+    r"|sem|iqr|iqm|mdn|medians?|cv|rank(s|ing)?|weighted|friedman|wilcoxon|rang|wins|support|quartile|1st qu|3rd qu)\b"
+)
+_STATISTIC = (
+    r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?val(ue)?|rank)"
+    r"|.+_(sd|se|sem|iqr|lo|hi|t_?stat)|sd|variance|median|min|max|sum|count|lower|upper|\d+%.*|improvement.*|diff(erence)?|delta(_.*)?|[±δ].*|.+__(min|max)"
+)
+
+
+def is_total(label: object) -> bool:
+    """Say whether this is the name of a total, and no gap."""
+    return re.sub(r"\([^()]*\)|[\s._-]+", " ", str(label).lower()).strip() in TOTALS
+
+
+def names_summary(label: str) -> bool:
+    """Say whether a name has a word of what sums up or compares others, as mean_easy or p-value do."""
+    return _SUMMARY.search(re.sub(r"[\W_]+", " ", label.lower())) is not None
+
+
+def names_statistic(name: object) -> bool:
+    """Say whether a column with this name sums up or compares scores, as Std, rank or AP(std) do, and holds none."""
+    plain = re.sub(r"[\s(),-]+", "_", str(name).replace(".", "").lower().strip("() ,"))
+    return re.fullmatch(_STATISTIC, plain) is not None
+
+
+SENTINELS = (-9999, -999.9, -999, -99.9, -99, -9, -1, 8, 9, 99, 999, 9999)
 """Numbers that stand for no score in many files."""
 
 FEWEST = 5
@@ -54,7 +87,7 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
         scores = np.clip(scores, -1e100, 1e100)
     for axis in (0, 1):
         rows = np.moveaxis(scores, axis, 0)
-        if not apart and scores.size >= (4 - 2 * axis) * FEWEST and (places := _find_two_scales(rows)):
+        if not apart and (places := _find_two_scales(rows, axis)):
             yield Odd("scales", axis, places)
         some = rows[:, :_SOME]
         some = some[:, np.isfinite(some).all(axis=0)]
@@ -72,23 +105,24 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
 
 
 def _stands_apart(finite: FloatArray, end: float) -> bool:
-    """Say whether an extreme, in half of all cells at most, may stand for no score: -99, or 51 beside fractions."""
-    if not finite.size or not (end in SENTINELS or abs(end) > 10):
-        return False
+    """Say whether an extreme, in half of all cells at most, may stand for no score: the only number below 0, or far above."""
+    known = end in SENTINELS
     # Compared as they are, scores need no memory; in nearly every file this tells.
-    n, beyond = np.count_nonzero(finite == end), np.count_nonzero(finite > end / 10 if end > 0 else finite < end / 10)
-    if 2 * n > finite.size or (end not in SENTINELS and beyond > n):
+    n, near = np.count_nonzero(finite == end), np.count_nonzero(finite > end / 3 if end > 0 else finite < end / 3)
+    if not n or not end or 2 * n > finite.size or (near > n and not known):
         return False
     rest = finite[finite != end]
-    few, different, size = 5 * n <= finite.size, len(np.unique(rest)), np.abs(rest).max()
-    positive, whole = rest.min() >= 0, not (rest % 1).any()
-    if end in SENTINELS and end < 0:
-        return bool(
-            (positive and (different >= FEWEST or (10 * n <= finite.size and size == 1))) or -end > 2 * size > 0
-        )
-    if end in SENTINELS and positive and different > 1 and (few or end > 9):
-        return bool(2 * size < end or (end == 9 and whole and size < 7))  # of a scale up to five or six
-    return bool(few and (abs(end) > 1000 * size > 0 or (end > 0 and positive and size <= 1 and not whole)))
+    size, whole = np.abs(rest).max(), not (rest % 1).any()
+    few = (10 if size == 1 and whole else 5) * n <= finite.size
+    far = few and abs(end) > 1000 * size > 0
+    if end < 0 <= rest.min():
+        told = known or (end % 1 == 0 and (n > 1 or not whole))
+        return bool(far or (told and size > 0 and (few or len(np.unique(rest)) >= FEWEST)))
+    if end < 0 or rest.min() < 0:
+        return bool(far or (known and end < 0 and -end > 2 * size > 0))
+    if known and size and (few or end > 9):
+        return bool(far or 2 * size < end or (end in (8, 9) and whole and size < 7))  # of a scale up to five or six
+    return bool(far or (few and size > 0 and (n > 1 or (size <= 1 and not whole and end > 10))))
 
 
 def _may_separate_thousands(finite: FloatArray) -> bool:
@@ -106,15 +140,17 @@ def _may_separate_thousands(finite: FloatArray) -> bool:
     )
 
 
-def _find_two_scales(rows: FloatArray) -> tuple[int, int] | None:
-    """Return a row of fractions up to 1 and one of the others, if all of them have scores above 10."""
+def _find_two_scales(rows: FloatArray, axis: int) -> tuple[int, int] | None:
+    """Return a row of fractions up to 1 and one of the others, if all of them, or of runs in percent one, are above 10."""
     known = np.nan_to_num(rows)
-    largest = known.max(axis=1)
-    small = largest <= 1
-    if small.any() and (largest > 10).any():
-        small[small] = (known[small] % 1 > 0).any(axis=1)
-        if small.any() and largest[~small].min() > 10:
-            return int(small.argmax()), int(small.argmin())
+    largest = known.max(axis=1, initial=0)
+    small, percent = largest <= 1, largest.max(initial=0) <= 100
+    if rows.size < 2 * FEWEST * (1 if percent or axis else 2) or not small.any() or largest.max() <= 10:
+        return None
+    small[small] = (known[small] % 1 > 0).any(axis=1)
+    others = largest[~small].min()
+    if small.any() and (others > 10 or (axis == 0 and percent and others > 2)):
+        return int(small.argmax()), int(largest.argmax())
     return None
 
 
