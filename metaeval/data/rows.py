@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns, names_trait
+from metaeval.data.columns import CLUSTER, COLLECTION, COLUMNS, DIRECTION, REPEAT, format_columns
 from metaeval.data.labels import Repeats, name_twins
 from metaeval.data.policies import MissingPolicy, check_policy, find_complete, hint_missing, report_policy
 from metaeval.errors import DataError, format_count, format_list, format_option, refusing
@@ -398,7 +398,9 @@ class Cells:
         odd_names = {"totals or measures are": [one for one in short if one in known or names_summary(one)]}
         if len(measures := self.labels["measure"]) > 1:
             first = {name: name.partition(",")[0] for name in measures}
-            beside = [name for name in measures if names_statistic(first[name]) or names_trait(first[name])]
+            beside = [
+                name for name in measures if names_statistic(first[name]) or first[name].startswith(("n_", "num_"))
+            ]
             odd_names["what describes scores or runs is"] = beside
         for what, called in odd_names.items():
             if called:

@@ -1,6 +1,5 @@
 """Every answer that a message spells out is typed as it stands, and what is read then is compared with a matrix made here."""
 
-import gzip
 import io
 import json
 import re
@@ -159,13 +158,6 @@ CASES = {
     # the files; every answer with what is right if it is typed; what is typed from the start
     "runs of another name": ({"s.csv": long(ENTRY)}, BY_ENTRY),
     "semicolons": ({"s.csv": long(ENTRY, sep=";")}, BY_ENTRY),
-    "decimal commas": ({"s.csv": long(ENTRY, sep=";", show=lambda cell: str(cell).replace(".", ","))}, BY_ENTRY),
-    "tabs": ({"s.tsv": long(ENTRY, sep="\t")}, BY_ENTRY),
-    "vertical bars": ({"s.csv": long(ENTRY, sep="|")}, BY_ENTRY),
-    "a mark of UTF-8": ({"s.csv": b"\xef\xbb\xbf" + long(ENTRY).encode()}, BY_ENTRY),
-    "UTF-16": ({"s.csv": long(ENTRY).encode("utf-16")}, BY_ENTRY),
-    "line ends of Windows": ({"s.csv": long(ENTRY).replace("\n", "\r\n")}, BY_ENTRY),
-    "packed": ({"s.csv.gz": gzip.compress(long(ENTRY).encode())}, BY_ENTRY),
     "lines of JSON": ({"s.jsonl": lines(dict(zip(NAMES, row, strict=True)) for row in ROWS)}, BY_ENTRY),
     "objects in lines of JSON": (
         {"s.jsonl": lines({"entry": r, "topic": t, "metrics": {"score": s, "ci": [0, 1]}} for r, t, s in ROWS)}, BY_ENTRY,
@@ -173,7 +165,6 @@ CASES = {
     "Parquet": ({"s.parquet": pd.DataFrame(ROWS, columns=NAMES).to_parquet()}, BY_ENTRY),
     "a workbook": ({"s.xlsx": sheets(s=[NAMES, *ROWS])}, BY_ENTRY),
     "a title in a workbook": ({"s.xlsx": sheets(s=[["Table 1", "", ""], NAMES, *ROWS])}, BY_ENTRY),
-    "a title in a text": ({"s.csv": "Table 1,,\n" + long(ENTRY)}, BY_ENTRY),
     "spaces in names": ({"s.csv": long("the entry,topic,score")}, {"--columns 'run=the entry'": of()}),
     "topics of another name": ({"s.csv": long("run,place,score")}, {"--columns topic=place": of()}),
     "units in names": ({"s.csv": long("entry,topic,BLEU (%)")}, {"--columns run=entry": of("BLEU (%)")}),
@@ -227,6 +218,18 @@ CASES = {
     "two kinds": ({"s.csv": twice("kind", "xy")}, ask_kind("kind")),
     "annotators": ({"s.csv": twice("annotator", "xy")}, ask_kind("annotator")),
     "seeds": ({"s.csv": twice("seed", "12")}, {"--repeats seed": BOTH_TIMES}),
+    "folds of data sets": (
+        {"s.csv": twice("fold", "12", "model,place,score")}, {"--columns run=model,topic=place --repeats fold": BOTH_TIMES},
+    ),
+    "a column of measures": (
+        {"s.csv": lay([["entry", "place", "kind", "value"], *([*key, score] for key, score in SCORES.items())])},
+        {"--columns run=entry,topic=place,measure=kind": SCORES},
+    ),
+    "topics in two rows, told apart by a measure": (
+        {"s_AP.csv": lay([["topic", "metric", *RUNS],
+                          *([t, m, *(SCORES[r, t, m] for r in RUNS)] for t in TOPICS for m in MEASURES)])},
+        {"--columns topic=topic+metric": {(r, f"{t}/{m}", "AP"): score for (r, t, m), score in SCORES.items()}},
+    ),
     "paragraphs": ({"s.csv": twice("paragraph", "xy", "run,doc,score")}, {"--columns topic=doc+paragraph": TOPIC}),
     "numbered paragraphs": (
         {"s.csv": twice("paragraph", "12", "run,doc,score")}, {"--columns topic=doc+paragraph": NUMBERED},
@@ -234,7 +237,6 @@ CASES = {
     "paragraphs rated twice": (PARAGRAPHS, {"--columns topic=doc+paragraph": LEADS_ON}),
     "paragraphs known to be rated twice": (PARAGRAPHS, DOUBLED, "--columns topic=doc+paragraph"),
     "segments of texts, rated twice": ({"s.csv": rate_twice("text", "segment")}, DOUBLED),
-    "segments of documents, rated twice": ({"s.csv": rate_twice("doc", "segment")}, DOUBLED),
     "documents of questions": (
         {"s.csv": twice("document", "xy", "run,question,score")}, {"--columns topic=question+document": TOPIC},
     ),
@@ -255,9 +257,7 @@ CASES = {
     "two rows of names": systems(("rbog", "acc")),
     "two rows of names in a workbook": systems(MEASURES, "s_AP.xlsx", lambda rows: sheets(s=rows)),
     "two rows of names that nobody knows": systems(("x", "y")),
-    "runs by measures": (
-        {"s_AP.csv": lay([["topic", *map(" ".join, PAIRS)], *BY_MEASURE])}, pair([*map(" ".join, PAIRS)]),
-    ),
+    "runs by measures": ({"s_AP.csv": lay([["topic", *map(" ".join, PAIRS)], *BY_MEASURE])}, pair([*map(" ".join, PAIRS)])),
     "measures of a run": (
         {"s_x.csv": lay([MEASURES, *([SCORES["alpha", t, m] for m in MEASURES] for t in TOPICS)])},
         {"--from wide": {(m, t[1], "x"): SCORES["alpha", t, m] for m in MEASURES for t in TOPICS}},

@@ -130,8 +130,7 @@ def test_with_a_reference_agreement_leads():
          "Agrees with people less than most measures"),
         ({**BASE, "mine": RANDOM}, "Not shown to agree with people better than chance"),
         ({**BASE, "people": RANDOM}, "Not shown to agree with people better than chance"),
-        ({**BASE, "mine": see({"x": 0.3}, turned="x")["x"]},
-         "Ranks runs opposite to people: is the direction right?"),
+        ({**BASE, "mine": see({"x": 0.3}, turned="x")["x"]}, "Ranks runs opposite to people: is the direction right?"),
         (see(NOISE, turned=NOISE), "Every measure disagrees with people: is its direction right?"),
     ],
     ids=[
@@ -222,16 +221,14 @@ def test_runs_that_were_left_out_are_not_counted(tmp_path):
 
 def test_what_ignores_the_order_of_classes_is_told_so():
     runs = make_runs(12, 30, 4, seed=0)
-    found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
-    assert found.headline == "Its formula ignores the order of the classes, unlike RNOD"
-    begins = "Its formula ignores the order of the classes; of the {} (fails in 140 of 140 made-up cases"
-    assert found.findings[0].startswith(begins.format("2 others 2 respect it"))
     largest = Measure(
         "KS", False, (0, 1), kind="quantification",
         formula=lambda estimated, gold: np.abs(np.cumsum(estimated - gold, axis=-1)).max(axis=-1),
     )  # fmt: skip
     found = find_answer(compare("NVD", runs, against=["NMD", "JSD", "RNOD", largest], **QUICK))
-    assert found.findings[0].startswith(begins.format("4 others 2 respect it, 1 ignore it, 1 do not always"))
+    assert found.headline == "Its formula ignores the order of the classes, unlike RNOD"
+    begins = "Its formula ignores the order of the classes; of the 4 others 2 respect it, 1 ignore it, 1 do not always"
+    assert found.findings[0].startswith(begins)
 
 
 def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new_one_are_shown():

@@ -237,9 +237,7 @@ def test_long_texts_are_read_as_short_ones_are(rows, delimiter, ends):
 
 
 def test_an_array_with_names_is_a_series_first():
-    pytest.importorskip("xarray")
-    array = TIDY.set_index(["run", "topic", "measure"])["score"].to_xarray()
-    for given in (array, array.to_dataset(dim="measure")):
-        with pytest.raises(DataError, match=r"to_series\(\) or to_dataframe\(\)|not DataArray"):
-            from_frame(given)
-    assert (from_frame(array.to_series()).sel(measures=["AP", "RR"]).values == VALUES).all()
+    with pytest.raises(DataError, match=r"to_series\(\) or to_dataframe\(\)"):
+        from_frame(type("DataArray", (), {"dims": ("run", "topic")})())
+    series = TIDY.set_index(["run", "topic", "measure"])["score"]
+    assert (from_frame(series).sel(measures=["AP", "RR"]).values == VALUES).all()

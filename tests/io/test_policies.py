@@ -83,8 +83,7 @@ REFUSED = [
       for label in ("high", "1.5", "inf")],
     ("q 0 a lo\n", "q 0 a 7\n", {"invalid": "clip", "classes": ["lo", "hi"]},
      "not a number beyond an end of the scale lo, hi"),
-    (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"},
-     "g:1: topic q1, item a: the label '9'"),
+    (GOLD.replace("a 0", "a 9"), FULL, {"missing": "worst", "invalid": "worst"}, "g:1: topic q1, item a: the label '9'"),
     (GOLD, FULL + "q9 0 a 1\n", {"missing": "worst", "invalid": "worst"},
      "r:6: run r, topic q9, item a: the gold has no such"),
 ]  # fmt: skip

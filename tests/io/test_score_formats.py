@@ -30,6 +30,8 @@ SYNTHETIC = "synthetic_ref\t1\nsynthetic_ref\t2\nsynthetic_ref\t3\n"
 METRICS = [{"run": run, "topic": "t", "metrics": {"acc": k, "f1": k / 2}} for k, run in enumerate("ab")]
 
 # what is written, what is read (a file or folder), options, and what is found there
+TOT = "a AP t1 0.5\na AP t2 0.25\na AP all 0.375\nb AP t1 1\nb AP t2 0\nb AP all 0.5\n"
+IR_MEASURES = "a t1 AP 0.5\na t2 AP 0.25\na all AP 0.375\nb t1 AP 1\nb t2 AP 0\nb all AP 0.5\n"
 READ = [
     ({"s.csv": TIDY}, "s.csv", {}, "AP: a 0.5, b 0.25 (t1)"),
     ({"s.tsv": TIDY.replace(",", "\t")}, "s.tsv", {}, "AP: a 0.5, b 0.25 (t1)"),
@@ -43,8 +45,7 @@ READ = [
     ({"c_ap.csv": "topic,a,b\nt1,1,2\nt2,3,4\n", "c_rr.csv": '"topic","b","a"\n"t2",40,30\n"t1",20,10\n'}, "", {},
      "AP: a 1 3, b 2 4; RR: a 10 30, b 20 40 (t1 t2)"),
     ({"c_1.csv": "a\n1\n"}, "c_1.csv", {"measure": "AP"}, "AP: a 1 (1)"),
-    ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "c_ap.csv": "a\n1\n"}, "", {"collection": "d"},
-     "AP: a 2; RR: a 3 (1)"),
+    ({"d_ap.csv": "a\n2\n", "d_rr.csv": "a\n3\n", "c_ap.csv": "a\n1\n"}, "", {"collection": "d"}, "AP: a 2; RR: a 3 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n"}, "k", {"format": "sakai"}, "NMD: a 1, b 2 (1)"),
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", {}, "NMD: a 1, b 2 (1)"),
     ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", {"format": "trec_eval"}, "map: x 1 (t1)"),
@@ -61,6 +62,10 @@ READ = [
     ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {"format": "tot"}, "delight: a 0.5 (x1)"),
     ({"x": "run measure topic value\na delight x1 0.5\n"}, "x", {"format": "ir_measures"}, "delight: a 0.5 (x1)"),
     ({"x": "run topic measure value\na x1 delight 0.5\n"}, "x", {}, "delight: a 0.5 (x1)"),
+    ({"judge": TOT}, "judge", {}, "AP: a 0.5 0.25, b 1 0 (t1 t2)"),
+    ({"judge": IR_MEASURES}, "judge", {}, "AP: a 0.5 0.25, b 1 0 (t1 t2)"),
+    ({"s.jsonl": json.dumps(METRICS)}, "s.jsonl", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
+    ({"s.json": json.dumps(METRICS[0], indent=1)}, "s.json", {}, "acc: a 0; f1: a 0 (t)"),
     ({"s.jsonl": "\n".join(map(json.dumps, METRICS))}, "s.jsonl", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
     ({"p.csv": "name,qid,measure,value\nDPH,1,map,1\nDPH,2,map,0\n"}, "p.csv", {},
      "map: DPH 1 0 (1 2)"),  # of PyTerrier
@@ -75,22 +80,11 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, optio
         assert show(read_scores(tmp_path / path)) == found
 
 
-TOT = "a AP t1 0.5\na AP t2 0.25\na AP all 0.375\nb AP t1 1\nb AP t2 0\nb AP all 0.5\n"
-IR_MEASURES = "a t1 AP 0.5\na t2 AP 0.25\na all AP 0.375\nb t1 AP 1\nb t2 AP 0\nb all AP 0.5\n"
-LEVELS = [
-    ({"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"},
-     "BLEU: a 1 3, b 2 5 (1 2)"),
-    ({"judge": TOT}, "AP: a 0.5 0.25, b 1 0 (t1 t2)"),
-    ({"judge": IR_MEASURES}, "AP: a 0.5 0.25, b 1 0 (t1 t2)"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("files", "topics"), LEVELS)
-def test_of_files_with_scores_of_topics_and_of_whole_runs_those_of_topics_are_read(files, topics, tmp_path):
+def test_of_files_of_wmt_those_of_topics_are_read_unless_whole_runs_are_asked_for(tmp_path):
+    files = {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"}
     source = put(tmp_path, files)
-    assert show(read_scores(source)) == topics
-    if "judge" not in files:
-        assert show(SCORE_FORMATS["wmt"].read_collections(source, level="runs")[0]) == "BLEU: a 1, b 2 (all)"
+    assert show(read_scores(source)) == "BLEU: a 1 3, b 2 5 (1 2)"
+    assert show(SCORE_FORMATS["wmt"].read_collections(source, level="runs")[0]) == "BLEU: a 1, b 2 (all)"
 
 
 def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
@@ -106,10 +100,8 @@ ASKED = [
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows in it"),
-    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y",
-     r"y: it could be wide or sakai .state its format: format=wide or"),
-    ({"x.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "x.txt",
-     "x.txt: it could be tot or ir_measures .state its for"),
+    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y", r"y: it could be wide or sakai .state its format: format=wide or"),
+    ({"x.txt": "a delight t1 0.5\nb delight t1 0.25\n"}, "x.txt", "x.txt: it could be tot or ir_measures .state its for"),
     ({"r": "301 Q0 d1 1 9.5 bm25\n301 Q0 d2 2 9.1 bm25\n"}, "r",
      "r: it holds documents, of a run or of judgements .*trec_eval -q"),
     ({"qrels.txt": "1 0 d1 2\n1 0 d2 0\n"}, "qrels.txt", "it holds documents"),
@@ -123,8 +115,7 @@ ASKED = [
      "notes:1: the line has 1 column, not a score of each of 2"),
     ({"x.csv": "run,topic,measure,score,higher_is_better\na,t,X,1,yes\n"}, "x.csv", "is yes; it is true or false"),
     ({"x.csv": "run,topic,X,higher_is_better\na,t,1,true\na,u,1,false\n"}, "x.csv", "false, true; it is true or false, the"),
-    ({"s.jsonl": json.dumps({**METRICS[0], "acc": 1})}, "s.jsonl",
-     "s.jsonl:1: 'acc' occurs twice, by itself and in 'met"),
+    ({"s.jsonl": json.dumps({**METRICS[0], "acc": 1})}, "s.jsonl", "s.jsonl:1: 'acc' occurs twice, by itself and in 'met"),
     ({"BPR.csv": "user_id,ndcg@10,recall@10\nu1,0.5,0.25\nu2,0.25,1\n"}, "BPR.csv",
      r"are its columns runs, or measures of a single run \(ndcg@10, recall@10\)\?"),
 ]  # fmt: skip
@@ -380,8 +371,7 @@ def test_a_file_that_only_claims_to_be_parquet_is_refused(content, tmp_path):
 FRAMES = [
     ({}, "no frames were given"),
     (pd.DataFrame({"a": [1]}), "taken for wide, and its measure is not named .name it: measure="),
-    ({"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
-     "run a, topic 0, measure RR: there is no score; 2"),
+    ({"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})}, "run a, topic 0, measure RR: there is no score; 2"),
     ({"AP": pd.DataFrame({"a": ["x"]})}, "run a, topic 0, measure AP: the score 'x' is not a finite"),
     ({"AP": [1]}, "scores come as a frame, .* not as list"),
     (pd.DataFrame({"x": ["u"], "y": ["v"]}), r"its columns do not tell what they hold \(x, y\)"),
