@@ -61,6 +61,7 @@ ODDITIES = {
     "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
     "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
     "same": "{measure} is the same on all topics of each run; if it describes runs, leave it out",
+    "shares": "{measure} sums to 1 over the runs on every topic; if these are shares of classes, they are no scores",
     "constant": "{what} {} has the same score, {told:g}, on every topic; if it describes something else, leave it out",
 }
 """What is odd about scores, by its kind: `what` is the axis, and the places on it stand first."""
@@ -83,6 +84,14 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     yield from apart
     if 100 < high < 1000 and _may_separate_thousands(finite):
         yield Odd("thousands")
+    if (
+        low >= 0
+        and high <= 1
+        and min(scores.shape) > 1
+        and (finite % 1).any()
+        and (np.abs(scores.sum(axis=0) - 1) < 1e-6).all()
+    ):
+        yield Odd("shares")
     if max(-low, high) > 1e100:  # sums and squares would overflow
         scores = np.clip(scores, -1e100, 1e100)
     for axis in (0, 1):
