@@ -275,7 +275,7 @@ PUBLISHED = {
     "a table of runs": ("x.csv", "name,AP,nDCG\na,0.5,0.75\nb,0.25,0.5\n", "one number a run and no topics", ""),
     "Markdown": ("x.md", "| topic | a |\n|---|---|\n| q1 | 0.5 |\n", "are for people: save it as CSV", ""),
     "R": ("x.txt", '"run" "topic" "AP"\n"1" "a" "q1" 0.5\n', "use write.csv", ""),
-    "sums of groups": ("x_ap.csv", "topic,a,b\nlogic,0.5,0.25\nart,0.25,0.75\nSTEM (avg),0.3,0.1\n", "AP: a ", "measures are: STEM"),
+    "sums of groups": ("x_ap.csv", "topic,a,b\nlogic,0.5,1\nart,0,0.75\nSTEM (avg),0.3,0.1\n", "AP: a ", "measures are: STEM"),
     "shares": ("gold.csv", "topic,0,1,2\nq1,0.5,0.25,0.25\nq2,0.125,0.5,0.375\n", "gold: 0 0.5", "sums to 1 over the runs"),
     "hashes": ("x.csv", "dataset,version,mode,a,b\nq1,4f7e2,gen,0.5,1\n", "called: columns={'topic': 'dataset", ""),
     "no names": ("x.csv", "a,q1,AP,0.5\nb,q1,AP,0.25\n", "its first line holds scores, not names of columns", ""),
