@@ -221,7 +221,7 @@ def read_gold(values: Any, **others: Any) -> Runs:
 
     runs, layout = values.runs, values.layout
     if layout is None:
-        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval help reading)")
+        raise MetaevalError("say how the files are laid out: --layout labels, probabilities, … (metaeval help reading)")
     options = {name: getattr(values, name) for name in ("aspect", "missing", "invalid", "rescale", "collection")}
     options |= {"classes": _parse_classes(values.classes), "columns": parse_columns(values.columns)}
     return read_runs(values.gold, runs[0] if runs and len(runs) == 1 else runs, format=layout, **options, **others)
