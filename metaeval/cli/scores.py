@@ -95,9 +95,7 @@ def _compute_scores(values: Values) -> Scores:
     if values.runs or values.layout is not None:
         data = read_gold(values, parts=values.parts, seed=values.seed)
     elif Path(values.gold).exists():
-        raise MetaevalError(
-            f"{values.gold} is a file: name the runs behind it, and --layout; if it holds scores, inspect it"
-        )
+        raise MetaevalError(f"{values.gold} is a file: name runs behind it, and --layout; scores are for `inspect`")
     else:
         data = refuse_annotations(load_dataset(values.gold))
     if values.as_quantification and isinstance(data, ClassificationRuns):

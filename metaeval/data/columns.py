@@ -18,7 +18,8 @@ CLUSTER, REPEAT, TASK, JUDGE = "cluster", "repeat", "task", "judge"
 # What columns are called, as `plain_name` returns it.
 RUN_NAMES = frozenset({
     "run", "run_id", "runid", "runtag", "system", "system_id", "sys", "sysid", "model", "model_id", "model_name", "team",
-    "method", "submission", "participant", "agent", "algorithm", "approach", "classifier", "clf",
+    "method", "submission", "candidate", "agent", "algorithm", "approach", "classifier", "clf",
+    "solver", "parser", "predictor", "learner", "policy",
 })  # fmt: skip
 TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
@@ -36,11 +37,13 @@ LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "trut
 # What divides topics into collections; documents and domains do not.
 TASK_NAMES = frozenset({
     "task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set", "lp", "language_pair",
+    "lang", "language", "subtask", "corpus", "edition", "direction", "round", "year",
 })  # fmt: skip
 REPEAT_NAMES = frozenset(
     {"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id", "step", "iteration", "bootstrap"}
 )
-NO_TOPICS = RUN_NAMES | REPEAT_NAMES | {"annotator", "rater", "judge", "worker", "gpu", "config", "split"}
+PEOPLE_NAMES = {"annotator", "rater", "judge", "worker", "participant", "listener", "reader", "physician", "expert"}
+NO_TOPICS = RUN_NAMES | REPEAT_NAMES | PEOPLE_NAMES | {"gpu", "config", "split"}
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.
 TRAIT_NAMES = frozenset({

@@ -392,10 +392,13 @@ class Cells:
             if "" in shapes:
                 raise odd
             report_policy(str(odd))
-        short = [topic for topic in dict.fromkeys((*topics[:99], *topics[-99:])) if 2 < len(topic) < 24]
+        short = [topic for topic in dict.fromkeys((*topics[:99], *topics[-99:])) if 1 < len(topic) < 24]
         short = [topic for topic in short if not is_total(topic) and not re.fullmatch(r"\w_?\d+", topic)]
         known = [topic for topic in short if measure_of_label(topic).higher_is_better is not None]
-        odd_names = {"totals or measures are": [one for one in short if one in known or names_summary(one)]}
+        averages = [run for run in self.labels["run"] if re.match(r"(?i)(ave|avg|average|mean of)\b", run)]
+        odd_names = {
+            "totals or measures are": [*averages, *(one for one in short if one in known or names_summary(one))]
+        }
         if len(measures := self.labels["measure"]) > 1:
             first = {name: name.partition(",")[0] for name in measures}
             beside = [
@@ -404,9 +407,7 @@ class Cells:
             odd_names["what describes scores or runs is"] = beside
         for what, called in odd_names.items():
             if called:
-                report_policy(
-                    f"called as {what}: {format_list(called)}; leave out what is no topic or measure", self.rows.file
-                )
+                report_policy(f"called as {what}: {format_list(called)}; leave out what is none", self.rows.file)
 
     def fill(self, missing: MissingPolicy) -> np.ndarray:
         """Return the array, (run, topic, measure) or with a last axis of repeats, once a policy has left no gap in it."""

@@ -63,8 +63,7 @@ class Shares:
 
 
 LabelRuns = tuple[Labels, dict[str, Labels], Iterable[object]]
-ShareRuns = tuple[Shares, dict[str, Shares], Iterable[object]]
-"""What a format reads: gold, runs by name, and classes."""
+ShareRuns = tuple[Shares, dict[str, Shares], Iterable[object]]  # what a format reads: gold, runs by name, and classes
 
 
 def classification_runs(

@@ -49,13 +49,14 @@ ROLES: Mapping[str, frozenset[str]] = {
     "measure": MEASURE_NAMES,
     "score": SCORE_NAMES,
     COLLECTION: frozenset({COLLECTION}),
-    DIRECTION: frozenset({DIRECTION}),
+    DIRECTION: frozenset({DIRECTION, "greater_is_better"}),
     "time": TIME_NAMES,
 }
 """What a column can hold, and the names that say so."""
 
 IGNORE = "ignore"  # what columns are called that the user wants left out
 
+_PREDICTED = re.compile(r"(pred(icted|ictions?)?|forecast(s|ed)?)(_.*)?").fullmatch
 NEEDED = "columns run, topic, measure, score are needed, or a row per topic and a column per run"
 
 
@@ -96,6 +97,9 @@ def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: st
         if len(labels) > 1 and "score" not in roles:
             score_them = f"{format_option('read_runs')} with the layout labels and all classes"
             _ask(table, f"{format_list(labels)} hold labels, not scores", score_them_first=score_them)
+        if predicted := [name for name in table.columns if _PREDICTED(plain_name(name)) and table.holds_numbers(name)]:
+            hint = f"compute scores of them first; else {format_columns({IGNORE: '+'.join(predicted)})} leaves them out"
+            _ask(table, f"{format_list(predicted)} hold predictions, not scores", hint)
         lacking = not {"run", "topic"} <= roles.keys() and not {"score", "measure"} & stated.keys()
         # What the user calls a run may be a column of topics × runs that looked like none.
         is_run = {*stated} == {"run"} and "score" not in roles and table.holds_numbers(stated["run"])
@@ -134,8 +138,7 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
         free = [name for name in table.columns if name not in roles.values()]
         exact = [name for name in free if plain_name(name) == role]
         found = [name for name in free if plain_name(name) in usual]
-        # Numbers of runs may be those of repeats, where another column is called as runs are.
-        found = found if role == "run" and any(map(table.holds_numbers, exact)) else exact or found
+        found = exact or found if role != "run" else found  # a run may be a repeat of what another column names
         if role in ("run", "topic") and not found:  # prompt_id, before rater_id
             found = [name for name in free if plain_name(name).removesuffix("_id") in usual]
         if role == "topic" and found and SURE_NAMES.isdisjoint(map(plain_name, found)):  # as samples of tasks
@@ -215,9 +218,12 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
     if not scores:
         marked = [f": {name!r} holds {table.columns[name][0]!r}" for name in rest if _may_hold_scores(table, name)]
         question = f"there is no column of scores beside {roles['run']!r} and {roles['topic']!r} {_list(table)}"
-        _ask(table, question + "".join(marked[:1]), needed=NEEDED)
-    # Where there are measures, a time in fractions is how long a run took.
-    took = "time" in roles and "score" not in roles and not table.holds_integers(roles["time"])
+        say = {"if_it_is_time": {"score": roles["time"]}} if "time" in roles else {}
+        _ask(table, question + "".join(marked[:1]), needed=NEEDED, **say)
+    # Where no score has to be the latest, a time is not used.
+    took = "time" in roles and not table.count_doubled(
+        [roles[role] for role in ("run", "topic", "measure") if role in roles]
+    )
     used = {*scores, *(name for role, name in roles.items() if role != "time" or not took)}
     free = [name for name in table.columns if name not in used and name not in parts]
     bare = ("", "level_0")  # an index of pandas without a name
@@ -264,11 +270,11 @@ def _refuse_lack(table: Table, role: str, roles: Mapping[str, str]) -> NoReturn:
 
 def refuse_means(table: Table) -> NoReturn:
     """Refuse a table of runs without topics, one number a run, and say what can be done."""
+    means = f"it seems to hold one number a run and no topics {_list(table)}"
+    hint = "give the scores of every topic (segment, query, document), of which such numbers are means"
+    turned = format_option("format", "transposed")
     _ask(
-        table,
-        f"it seems to hold one number a run and no topics {_list(table)}, but the analyses look at how scores vary over topics",
-        "give the scores of every topic (segment, query, document), of which such numbers are means",
-        if_the_columns_are_topics=format_option("format", "transposed"),
+        table, f"{means}, but the analyses look at how scores vary over topics", hint, if_the_columns_are_topics=turned
     )
 
 
@@ -307,7 +313,8 @@ def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, role
     if kind is None and not stated:
         _refuse_what_is_no_matrix(table, first, topic, [name for name in names if name not in counts], roles)
     known = [stated["run"]] if stated.get("run") in names else []
-    parts = [] if "run" in stated or topic in names else (topic or "").split("+")
+    parts = {*(topic or "").split("+")} - {topic}
+    parts = parts if "run" not in stated and parts <= {*names} else set()
     runs = [name for name in names if name not in (topic, *parts) and (name not in counts or name in known)]
     runs = [name for name in runs if not is_index(name) or plain_name(name) == "id" or topic is None] or runs
     runs = runs or [name for name in counts if name != topic]  # fusions called min, max and sum

@@ -293,8 +293,7 @@ def labels(gold: Any, runs: Mapping[str, Any], *, classes: Iterable[object], col
     return _take(table, keys, "gold", "label"), {name: _take(table, keys, name) for name in judges}, names
 
 
-Keys = tuple[Sequence[str], Sequence[str]]
-"""Topic and item of every row."""
+Keys = tuple[Sequence[str], Sequence[str]]  # topic and item of every row
 
 
 def _read_keys(table: Table, run: str | None = None) -> Keys:

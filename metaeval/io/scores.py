@@ -133,10 +133,11 @@ def read_collections(
 
 def _name_columns(format: str, scores: Scores, file: object) -> None:
     """Name the columns of a file that are runs, topics, or measures of which nothing is known, by their place alone."""
-    unknown = tuple(str(measure) for measure in scores.measures if measure.direction_is_assumed)
-    known = {"wide": ("runs", scores.runs), "transposed": ("topics", scores.topics), "measures": ("measures", unknown)}
+    measures = tuple(map(str, scores.measures)) if any(one.direction_is_assumed for one in scores.measures) else ()
+    known = {"wide": ("runs", scores.runs), "transposed": ("topics", scores.topics), "measures": ("measures", measures)}
     what, names = known.get(format, ("", ()))
     if names and (what == "runs" or max(len(names), len(scores.measures)) > 1):
+        names = names if len(names) <= 40 else (*names[:20], "…", *names[-10:])
         shown, ignore = format_list(names, most=40), format_columns({IGNORE: "NAME"})
         sure = [one for one in scores.measures if what != "measures" and not one.direction_is_assumed]
         of = "".join(f", with scores of {one}, of which {one.direction} is better" for one in sure[:1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import numbers
 import re
@@ -484,7 +485,8 @@ def _read_parquet(path: files.PathLike) -> Table:
         with guard():
             if pa.types.is_nested(kind) or pa.types.is_duration(kind):
                 what = "lists or records" if pa.types.is_nested(kind) else "durations"
-                raise DataError(f"column {name} holds {what}, not one score a row", file=path)
+                problem = f"column {name} holds {what}, not one score a row"
+                raise DataError(problem, file=path, hint=f"leave it out: {format_columns({'ignore': name})}")
             column = file.read(columns=[stored[name]], use_threads=False).column(0)
             if len(column) != file.metadata.num_rows:
                 raise ValueError(f"{file.metadata.num_rows:,} rows are announced, a column has {len(column):,}")
@@ -503,10 +505,12 @@ def _read_parquet(path: files.PathLike) -> Table:
         texts = [name for name, kind in kinds.items() if str(kind) in ("string", "large_string")]
         file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
         files.check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
-        # An index of pandas without a name stands last; what it holds names the rows.
-        index = [name for name in schema.names if re.fullmatch(r"__index_level_\d+__", name)]
+        # An index of pandas stands last, perhaps without a name; what it holds names the rows.
+        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in described.get("index_columns", ()) if isinstance(name, str) and name in kinds]
         stored = {re.sub("^__index_(.*)__$", r"\1", name): name for name in dict.fromkeys((*index, *schema.names))}
-        names = _check_header([*stored] if len(stored) == len(schema.names) else schema.names, path)
+        _check_header(schema.names, path)
+        names = _check_header([*stored], path)
     return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
 
 
@@ -545,8 +549,7 @@ def list_sheets(path: files.PathLike) -> dict[str, Table]:
     return tables
 
 
-MOST_SHEET_ROWS = 1 << 20
-"""Rows of a sheet, which Excel bounds too."""
+MOST_SHEET_ROWS = 1 << 20  # which Excel bounds too
 
 _TAGS_A_CELL, _BYTES = 4, 10 * files.BYTES_A_CELL
 """Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
@@ -597,8 +600,7 @@ def _list_rows(sheets: Sequence[Any], path: files.PathLike) -> dict[str, list[tu
     return found
 
 
-NESTED = ("metrics", "measures", "scores")
-"""Keys of objects that hold a score each under the names of measures."""
+NESTED = ("metrics", "measures", "scores")  # keys of objects that hold a score each under the names of measures
 
 
 def _read_records(path: files.PathLike) -> Table:
@@ -616,7 +618,8 @@ def _read_records(path: files.PathLike) -> Table:
     deep: dict[str, int | None] = {}
     for line, record in found:
         if not isinstance(record, dict):
-            raise DataError("it is no object with names and values", file=path, line=line)
+            hint = 'write a list of rows: [{"run": "a", "topic": "t1", "AP": 0.5}, …]'
+            raise DataError("it is no object with names and values", file=path, line=line, hint=hint)
         for outer in [name for name in NESTED if isinstance(record.get(name), dict)]:
             inner = record.pop(outer)
             if twice := sorted(inner.keys() & record.keys()):

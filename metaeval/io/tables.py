@@ -23,9 +23,9 @@ from metaeval.data.columns import (
     COLUMNS,
     DIRECTION,
     JUDGE,
+    PEOPLE_NAMES,
     REPEAT,
     REPEAT_NAMES,
-    RUN_NAMES,
     SURE_NAMES,
     TASK,
     TASK_NAMES,
@@ -59,8 +59,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label, split_stem
 from metaeval.stats.oddities import mark_unlike_scores, numbers_rows
 
-EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
-"""What rows may hold besides run, topic, measure and score."""
+EXTRA = (DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)  # besides run, topic, measure and score
 
 
 def rows_of_table(
@@ -94,8 +93,10 @@ def _say_roles(layout: Layout, stated: Collection[str]) -> None:
     """Say which columns are not used, and which of several, or of names that other things have too, were taken."""
     unused, file = layout.unused, layout.table.file or None
     if unused:
-        tasks = [name for name in unused if plain_name(name) in TASK_NAMES and COLLECTION not in layout.roles]
+        tasks = [name for name in unused if plain_name(name) in TASK_NAMES and {"run", "topic"} <= {*layout.roles}]
         say = "".join(f"; if {name!r} names collections: {format_columns({COLLECTION: name})}" for name in tasks[:1])
+        taken = [name for name in layout.scores if measure_of_label(name).higher_is_better is None]
+        say += f"; scores are those of {format_list(taken)}" if layout.kind == "measures" and taken else ""
         report_policy(f"{format_count(len(unused), 'column')} not used: {format_list(unused)}{say}", file)
     for what in COLUMNS[:3]:
         name = layout.roles.get(what, "")
@@ -103,10 +104,8 @@ def _say_roles(layout: Layout, stated: Collection[str]) -> None:
         others = [repr(one) for one in like if not is_index(one) and np.ptp(layout.table.codes(one))]
         sure = what == "run" or is_index(name) or plain_name(name).removesuffix("_id") in SURE_NAMES
         if name and name not in stated and (others or not sure):
-            than = f", not {format_list(others)}" if others else ""
-            report_policy(
-                f"{what}s are read from the column {name!r}{than}; {format_columns({what: 'NAME'})} says another", file
-            )
+            than, say = f", not {format_list(others)}" if others else "", format_columns({what: "NAME"})
+            report_policy(f"{what}s are read from the column {name!r}{than}; {say} says another", file)
 
 
 def _as_labels(cells: Any) -> Any:
@@ -130,13 +129,11 @@ def read_numbers(table: Table, names: Sequence[str]) -> list[Any]:
     columns = [table.columns[name] for name in names]
     if not table.lines:
         return [column.array if isinstance(column, pd.Series) else column for column in columns]
-    # Where commas are for decimals, semicolons separate columns, and 1.234 may be more than a thousand.
-    some = [str(cell).strip() for column in columns for cell in list_different(column)[:1000]]
-    if (
-        table.separator == ";"
-        and all(re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})?", cell) for cell in some)
-        and "." in "".join(some)
-    ):
+    # Where commas are for decimals, 1.234 may be more than a thousand; semicolons separate columns there.
+    others = [str(cell) for column in table.columns.values() for cell in column[:20]]
+    european = table.separator == ";" or any(re.fullmatch(r"-?\d+,\d+", cell) for cell in others)
+    some = [str(cell).strip() for column in columns for cell in list_different(column)[:1000]] if european else []
+    if "." in "".join(some) and all(re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})?", cell) for cell in some):
         problem = f"{format_list(names)}: read with points for decimals; if they separate thousands, leave them out"
         report_policy(problem, table.file)
     parsed = [column.parse() if isinstance(column, Texts) else None for column in columns]
@@ -332,12 +329,8 @@ def _explain_doubled(layout: Layout, columns: Mapping[str, str] | None) -> Calla
             return _name_column(told, layout, stated)
         n_topics = len(np.unique(table.codes(roles["topic"])))
         groups = {name: len(np.unique(table.codes(name))) for name in layout.unused if plain_name(name) in TASK_NAMES}
-        tasks = [
-            name
-            for name, count in groups.items()
-            if COLLECTION not in roles and 1 < count <= n_topics / 4
-            and table.n_rows - table.count_doubled([roles["topic"], name]) == n_topics
-        ]  # fmt: skip
+        few = [name for name, count in groups.items() if 1 < count <= n_topics / 4 and COLLECTION not in roles]
+        tasks = [name for name in few if table.n_rows - table.count_doubled([roles["topic"], name]) == n_topics]
         options = [format_columns({**stated, COLLECTION: max(tasks, key=groups.__getitem__)})] if tasks else []
         options.append(format_option("doubled", "latest" if "time" in roles else "mean"))
         options += [format_option("missing", "drop-run")] if error.gaps and missing == "raise" else []
@@ -378,6 +371,7 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         else 5
     )
     part = next((f"parts of a {role}" for role in ("run", "topic") if plain_name(told) in ROLES[role]), None)
-    likely = [part] if part and plain_name(told) in RUN_NAMES | SURE_NAMES else [*meanings][-n:]
+    likely = [part] if part and plain_name(told) in SURE_NAMES else [part, "repeats"] if part else [*meanings][-n:]
     shown = ", ".join(format_columns({**stated, **meanings[what]}) for what in likely)
-    return f"{told!r} tells them apart: if it holds {' or '.join(likely)}, say so: {shown}"
+    mean = f"; of people their mean: {format_option('doubled', 'mean')}" if plain_name(told) in PEOPLE_NAMES else ""
+    return f"{told!r} tells them apart: if it holds {' or '.join(likely)}, say so: {shown}{mean}"

@@ -68,13 +68,14 @@ def measure_of_usual_name(label: str) -> Measure:
 
 def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
     """Return measures, without the directions that names seemed to tell and scores contradict: MQM above 0, an error below."""
-    left = []
+    left, names = [], {str(measure).lower() for measure in measures}
     for m, measure in enumerate(measures):
         name, scores, known = str(measure), values[..., m], np.isfinite(values[..., m])
         low, high = scores.min(where=known, initial=np.inf), scores.max(where=known, initial=-np.inf)
         negated = measure.higher_is_better is False and high <= 0 > low
-        # ERR above 1 is an error, P_1 of whole numbers what person 1 said; P@10 may be a percentage.
-        odd = high > 1 and (name == "ERR" or (re.fullmatch(r"[PR]_\d+", name) and not (scores % 1).any()))
+        # P_1 of whole numbers is what person 1 said, ERR above 1 an error, f1 beside f2 a function; P@10 may be in percent.
+        people = re.fullmatch(r"[PR]_\d+", name) and (high <= 10 or not (scores % 1).any())
+        odd = (high > 1 and (name == "ERR" or people)) or (name.lower() == "f1" and {"f2", "f3"} <= names)
         doubtful = negated or odd or (measure.description == _NEGATED_ERRORS and high > 0)
         by_name = measure == measure_of_usual_name(name) or (negated and measure.formula is not None)
         left.append(Measure(name) if doubtful and by_name else measure)

@@ -21,8 +21,10 @@ TOTALS = (
     "worst", "count", "average rank", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
 )  # fmt: skip
 _SUMMARY = re.compile(
-    r"\b(avg|average|g?mean|geomean|overall|total|sum|score|best|corpus|params|ci(\d\d)?|p\d\d|all|p value|std(dev|err)?"
-    r"|sem|iqr|iqm|mdn|medians?|cv|rank(s|ing)?|weighted|friedman|wilcoxon|rang|wins|support|quartile|1st qu|3rd qu)\b"
+    r"\b(ave|avg|average|g?mean|geomean|overall|total|sum|score|best|corpus|params|ci(\d\d)?|p\d\d|all|p value|std(dev|err)?"
+    r"|sem|iqr|iqm|mdn|medians?|cv|rank(s|ing)?|weighted|friedman|wilcoxon|rang|wins|support|quartile|1st qu|3rd qu"
+    r"|pooled|oa|aa|mad|md|rmsd|kx100|solved|par ?\d+|media"
+    r"|combined|null|durchschn|gemiddelde?|totaal|toplam|ortalama|итого|среднее|总分|总体|总计|全体|合計)\b"
 )
 _STATISTIC = (
     r"(.+_)?(std|stdev|std_?dev|std_?err(or)?|standard_(error|deviation)|ci_?(low|high|lower|upper)|p_?val(ue)?|rank)"
@@ -37,7 +39,7 @@ def is_total(label: object) -> bool:
 
 def names_summary(label: str) -> bool:
     """Say whether a name has a word of what sums up or compares others, as mean_easy or p-value do."""
-    return _SUMMARY.search(re.sub(r"[\W_]+", " ", label.lower())) is not None
+    return label == r"\N" or _SUMMARY.search(re.sub(r"[\W_]+", " ", label.lower())) is not None
 
 
 def names_statistic(name: object) -> bool:
@@ -58,7 +60,8 @@ _SOME, _MOST_RUNS = 20, 12  # numbers by which a row is known for a sum; runs of
 ODDITIES = {
     "no score": "{measure} is {told:g} in some cells, far from all others; if it stands for no score, leave them empty",
     "thousands": "{measure} is read with points for decimals; if they separate thousands, leave them out",
-    "scales": "{measure} is at most 1 for {what} {}, and above 10 for others, such as {}: are some of them percentages?",
+    "scales": "{measure} is at most {told[0]} for {what} {}, and above {told[1]} for others, as {}: are they on one scale?",
+    "mixed": "{measure} is below 1 in some cells, and above 10 in all others: are some of them fractions?",
     "total": "{what} {} is the {told} of the others; if it is a total, leave it out",
     "same": "{measure} is the same on all topics of each run; if it describes runs, leave it out",
     "shares": "{measure} sums to 1 over the runs on every topic; if these are shares of classes, they are no scores",
@@ -84,20 +87,18 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     yield from apart
     if 100 < high < 1000 and _may_separate_thousands(finite):
         yield Odd("thousands")
-    if (
-        low >= 0
-        and high <= 1
-        and min(scores.shape) > 1
-        and (finite % 1).any()
-        and (np.abs(scores.sum(axis=0) - 1) < 1e-6).all()
-    ):
+    tiny = (finite > 0) & (finite < 1)
+    if 10 < high <= 100 and 0 < 5 * np.count_nonzero(tiny) <= finite.size and finite[(finite >= 1)].min() > 10:
+        yield Odd("mixed")
+    are_shares = low >= 0 and high <= 1 and scores.shape[0] > 1 and scores.shape[1] > 2 and (finite % 1).any()
+    if are_shares and (np.abs(scores.sum(axis=0) - 1) < 1e-6).all():
         yield Odd("shares")
     if max(-low, high) > 1e100:  # sums and squares would overflow
         scores = np.clip(scores, -1e100, 1e100)
     for axis in (0, 1):
         rows = np.moveaxis(scores, axis, 0)
-        if not apart and (places := _find_two_scales(rows, axis)):
-            yield Odd("scales", axis, places)
+        if not apart and (scales := _find_two_scales(rows, axis)):
+            yield scales
         some = rows[:, :_SOME]
         some = some[:, np.isfinite(some).all(axis=0)]
         for place, how in _list_summaries(some, axis) if np.ptp(some, axis=0).any() else ():
@@ -114,24 +115,32 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
 
 
 def _stands_apart(finite: FloatArray, end: float) -> bool:
-    """Say whether an extreme, in half of all cells at most, may stand for no score: the only number below 0, or far above."""
-    known = end in SENTINELS
+    """Say whether an extreme, or up to three codes about it, in half of all cells at most, may stand for no score."""
     # Compared as they are, scores need no memory; in nearly every file this tells.
-    n, near = np.count_nonzero(finite == end), np.count_nonzero(finite > end / 3 if end > 0 else finite < end / 3)
-    if not n or not end or 2 * n > finite.size or (near > n and not known):
-        return False
-    rest = finite[finite != end]
-    size, whole = np.abs(rest).max(), not (rest % 1).any()
-    few = (10 if size == 1 and whole else 5) * n <= finite.size
-    far = few and abs(end) > 1000 * size > 0
+    near = [finite > 0.6 * end if end > 0 else finite < end / 3, *([finite == end] if end in SENTINELS else [])]
+    for marked in near if end else ():
+        if 0 < 2 * np.count_nonzero(marked) <= finite.size:
+            codes = np.unique(finite[marked])
+            few = len(codes) == 1 or (len(codes) <= 3 and not (codes % 1).any())
+            if few and _may_be_codes(codes, int(marked.sum()), finite[~marked]):
+                return True
+    return False
+
+
+def _may_be_codes(codes: FloatArray, n: int, rest: FloatArray) -> bool:
+    """Say whether numbers in `n` cells are the only ones below 0, or far above the `rest`, as codes of no score are."""
+    end, size, whole = codes[np.abs(codes).argmax()], np.abs(rest).max(), not (rest % 1).any()
+    known = bool(np.isin(codes, SENTINELS).any())
+    few = (10 if size == 1 and whole else 5) * n <= n + len(rest)
+    far = (few or abs(end) > 1e19) and abs(end) > 1000 * size > 0  # as NetCDF fills
     if end < 0 <= rest.min():
-        told = known or (end % 1 == 0 and (n > 1 or not whole))
+        told = known or (not (codes % 1).any() and (n > 1 or not whole))
         return bool(far or (told and size > 0 and (few or len(np.unique(rest)) >= FEWEST)))
     if end < 0 or rest.min() < 0:
         return bool(far or (known and end < 0 and -end > 2 * size > 0))
     if known and size and (few or end > 9):
         return bool(far or 2 * size < end or (end in (8, 9) and whole and size < 7))  # of a scale up to five or six
-    return bool(far or (few and size > 0 and (n > 1 or (size <= 1 and not whole and end > 10))))
+    return bool(far or (few and size > 0 and 3 * size < end and (n > 1 or (size <= 1 and not whole and end > 10))))
 
 
 def _may_separate_thousands(finite: FloatArray) -> bool:
@@ -149,17 +158,20 @@ def _may_separate_thousands(finite: FloatArray) -> bool:
     )
 
 
-def _find_two_scales(rows: FloatArray, axis: int) -> tuple[int, int] | None:
-    """Return a row of fractions up to 1 and one of the others, if all of them, or of runs in percent one, are above 10."""
+def _find_two_scales(rows: FloatArray, axis: int) -> Odd | None:
+    """Return a row of fractions, or of scores up to 5, and one of the others, where all of them are far above it."""
     known = np.nan_to_num(rows)
     largest = known.max(axis=1, initial=0)
-    small, percent = largest <= 1, largest.max(initial=0) <= 100
-    if rows.size < 2 * FEWEST * (1 if percent or axis else 2) or not small.any() or largest.max() <= 10:
-        return None
-    small[small] = (known[small] % 1 > 0).any(axis=1)
-    others = largest[~small].min()
-    if small.any() and (others > 10 or (axis == 0 and percent and others > 2)):
-        return int(small.argmax()), int(largest.argmax())
+    percent = largest.max(initial=0) <= 100
+    for most, least in ((1, 10), (5, 40)) if rows.size >= 2 * FEWEST * (1 if percent or axis else 2) else ():
+        small = (largest <= 2 * most) & (
+            10 * (known > most).sum(axis=1) <= known.shape[1]
+        )  # a few word error rates are above 1
+        small &= (known % 1 > 0).any(axis=1) | (most > 1)
+        if small.any() and not small.all() and (percent or most == 1) and largest.max() > least:
+            others = largest[~small].min()
+            if others > least or (most == 1 and axis == 0 and percent and others > 2):  # weak runs, in percent
+                return Odd("scales", axis, (int(small.argmax()), int(largest.argmax())), (most, least))
     return None
 
 

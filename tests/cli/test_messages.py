@@ -25,7 +25,7 @@ FILES = {
     "power tiny.csv --out tiny.csv/out": "tiny.csv is a file, or cannot be written",
     "convert tiny.csv empty.csv/x.csv": "empty.csv/x.csv: it cannot be written: Not a directory",
     "convert tiny.csv x.xyz": "x.xyz: the format cannot be detected from this name (end it in .csv, .tsv or .parquet",
-    "score tiny.csv": "tiny.csv is a file: name the runs behind it, and --layout; if it holds scores, inspect it",
+    "score tiny.csv": "tiny.csv is a file: name runs behind it, and --layout; scores are for `inspect`",
     "score tiny.csv tiny.csv": "say how the files are laid out: --layout labels, probabilities, …",
     SCORE: "the format judgements needs --classes: all of them, in their order",
     f"{SCORE} --classes 0,1 --seed 3": "--seed is for --parts: nothing else is random",

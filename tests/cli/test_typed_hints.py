@@ -216,7 +216,7 @@ CASES = {
     ),
     "two times": ({"s.csv": twice("timestamp", ("2024-01-01", "2024-02-01"))}, {"--doubled latest": of(add=0.5)}),
     "two kinds": ({"s.csv": twice("kind", "xy")}, ask_kind("kind")),
-    "annotators": ({"s.csv": twice("annotator", "xy")}, ask_kind("annotator")),
+    "annotators": ({"s.csv": twice("annotator", "xy")}, ask_kind("annotator") | {"--doubled mean": of(add=0.25)}),
     "seeds": ({"s.csv": twice("seed", "12")}, {"--repeats seed": BOTH_TIMES}),
     "folds of data sets": (
         {"s.csv": twice("fold", "12", "model,place,score")}, {"--columns run=model,topic=place --repeats fold": BOTH_TIMES},

@@ -125,7 +125,7 @@ def test_columns_of_a_file_that_only_their_place_makes_runs_are_named_unless_the
 
 @pytest.mark.parametrize(
     ("columns", "named"),
-    [(["AP", "delight"], "delight"), (["AP", "RR"], ""), (["delight", "dismay"], "delight, dismay")],
+    [(["AP", "delight"], "AP, delight"), (["AP", "RR"], ""), (["delight", "dismay"], "delight, dismay")],
 )
 def test_columns_that_no_known_measure_is_called_are_named_unless_the_user_says_more_of_them(columns, named, tmp_path):
     table = "run,topic,{},{}\na,1,0.5,0.7\na,2,0.25,0\nb,1,0.1,0.2\nb,2,0.9,0.5\n".format(*columns)

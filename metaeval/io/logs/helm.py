@@ -16,10 +16,10 @@ from metaeval.io.strict_json import parse_json
 
 SPEC, STATS = "run_spec.json", "per_instance_stats.json"
 
+# Statistics that count, time or describe what was done, and measure no quality.
 NO_MEASURE = re.compile(
     r"num_.*|finish_reason_.*|.*_cost|inference_.*|batch_size|prompt_truncated|logprob|max_prob|predicted_index"
 )
-"""Statistics that count, time or describe what was done, and measure no quality."""
 
 
 def find(paths: Sequence[PathLike]) -> Iterator[Log]:

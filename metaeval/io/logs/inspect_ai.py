@@ -14,8 +14,7 @@ from metaeval.errors import DataError, format_count, refusing
 from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.strict_json import count_values, parse_json
 
-GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""What the grades correct, partial, incorrect and no answer count."""
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 
 MARKS = ('"eval"', '"status"', '"samples"')  # what stands in a JSON log
 
