@@ -87,11 +87,15 @@ def find_oddities(scores: FloatArray) -> Iterator[Odd]:
     yield from apart
     if 100 < high < 1000 and _may_separate_thousands(finite):
         yield Odd("thousands")
-    tiny = (finite > 0) & (finite < 1)
-    if 10 < high <= 100 and 0 < 5 * np.count_nonzero(tiny) <= finite.size and finite[(finite >= 1)].min() > 10:
+    tiny = np.count_nonzero((finite > 0) & (finite < 1)) if 10 < high <= 100 else 0
+    if 0 < 5 * tiny <= finite.size and finite[finite >= 1].min() > 10:
         yield Odd("mixed")
-    are_shares = low >= 0 and high <= 1 and scores.shape[0] > 1 and scores.shape[1] > 2 and (finite % 1).any()
-    if are_shares and (np.abs(scores.sum(axis=0) - 1) < 1e-6).all():
+    may_sum = low >= 0 and high <= 1 and scores.shape[0] > 1 and scores.shape[1] > 2
+    if (
+        may_sum
+        and all(np.isclose(part.sum(axis=0), 1).all() for part in (scores[:, :3], scores))
+        and (finite % 1).any()
+    ):
         yield Odd("shares")
     if max(-low, high) > 1e100:  # sums and squares would overflow
         scores = np.clip(scores, -1e100, 1e100)
@@ -162,13 +166,15 @@ def _find_two_scales(rows: FloatArray, axis: int) -> Odd | None:
     """Return a row of fractions, or of scores up to 5, and one of the others, where all of them are far above it."""
     known = np.nan_to_num(rows)
     largest = known.max(axis=1, initial=0)
-    percent = largest.max(initial=0) <= 100
+    if (highest := largest.max(initial=0)) <= 10:
+        return None
+    percent = highest <= 100
     for most, least in ((1, 10), (5, 40)) if rows.size >= 2 * FEWEST * (1 if percent or axis else 2) else ():
         small = (largest <= 2 * most) & (
             10 * (known > most).sum(axis=1) <= known.shape[1]
         )  # a few word error rates are above 1
         small &= (known % 1 > 0).any(axis=1) | (most > 1)
-        if small.any() and not small.all() and (percent or most == 1) and largest.max() > least:
+        if small.any() and not small.all() and (percent or most == 1) and highest > least:
             others = largest[~small].min()
             if others > least or (most == 1 and axis == 0 and percent and others > 2):  # weak runs, in percent
                 return Odd("scales", axis, (int(small.argmax()), int(largest.argmax())), (most, least))
