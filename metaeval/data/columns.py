@@ -39,10 +39,12 @@ TASK_NAMES = frozenset({
     "task", "tasks", "benchmark", "dataset", "data_set", "subset", "suite", "testset", "test_set", "lp", "language_pair",
     "lang", "language", "subtask", "corpus", "edition", "direction", "round", "year",
 })  # fmt: skip
-REPEAT_NAMES = frozenset(
-    {"seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id", "step", "iteration", "bootstrap"}
-)
-PEOPLE_NAMES = {"annotator", "rater", "judge", "worker", "participant", "listener", "reader", "physician", "expert"}
+REPEAT_NAMES = frozenset({
+    "seed", "fold", "epoch", "repeat", "repetition", "trial", "attempt", "sample_id", "step", "iteration", "bootstrap",
+    "random_state", "replicate",
+})  # fmt: skip
+PEOPLE_NAMES = {"annotator", "rater", "judge", "worker", "participant", "listener", "reader", "observer", "expert"}
+CUTOFF_NAMES = {"k", "cutoff", "top_k", "depth"}  # of ranked documents, parts of measures
 NO_TOPICS = RUN_NAMES | REPEAT_NAMES | PEOPLE_NAMES | {"gpu", "config", "split"}
 TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
 # What describes a topic or a repeat by whole numbers, and holds no scores.

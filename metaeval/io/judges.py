@@ -59,8 +59,7 @@ def read_annotations(
     names = unique_labels(classes, "class")
     (annotators, given), (judging, answered) = (_open(source, columns, names) for source in (people, judges))
     if both := sorted({*annotators} & {*judging}):
-        problem = f"people and judges have the same names, {format_list(both)}"
-        raise DataError(problem, hint="leave them out of one file")
+        raise DataError(f"people and judges have the same names, {format_list(both)}", hint="leave out one of each")
     keys = list(dict.fromkeys(zip(given["topic"], given["item"], strict=True)))
     if not keys:
         raise DataError("people label no item in it", file=describe_sources(people, {}))

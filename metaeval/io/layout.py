@@ -15,11 +15,13 @@ import pandas as pd
 from metaeval.data.columns import (
     CLUSTER,
     COLLECTION,
+    CUTOFF_NAMES,
     DIRECTION,
     JUDGE,
     LABEL_NAMES,
     MEASURE_NAMES,
     NO_TOPICS,
+    PEOPLE_NAMES,
     REPEAT,
     REPEAT_NAMES,
     RUN_NAMES,
@@ -56,7 +58,7 @@ ROLES: Mapping[str, frozenset[str]] = {
 
 IGNORE = "ignore"  # what columns are called that the user wants left out
 
-_PREDICTED = re.compile(r"(pred(icted|ictions?)?|forecast(s|ed)?)(_.*)?").fullmatch
+_PREDICTED = re.compile(r"pred|predictions?|(predicted|forecast)(_.*)?").fullmatch
 NEEDED = "columns run, topic, measure, score are needed, or a row per topic and a column per run"
 
 
@@ -77,10 +79,8 @@ class Layout:
 
 def _ask(table: Table, question: str, *hints: str, **answers: str | Mapping[str, str]) -> NoReturn:
     """Refuse a table that may mean several things, and spell out what to type for each of them."""
-    shown = [*hints] + [
-        f"{meaning.replace('_', ' ')}: {answer if isinstance(answer, str) else format_columns(answer)}"
-        for meaning, answer in answers.items()
-    ]
+    said = {what: answer if isinstance(answer, str) else format_columns(answer) for what, answer in answers.items()}
+    shown = [*hints, *(f"{what.replace('_', ' ')}: {answer}" for what, answer in said.items())]
     raise FormatError(question, file=table.file, line=1 if table.lines else None, hint="; ".join(shown))
 
 
@@ -97,9 +97,16 @@ def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: st
         if len(labels) > 1 and "score" not in roles:
             score_them = f"{format_option('read_runs')} with the layout labels and all classes"
             _ask(table, f"{format_list(labels)} hold labels, not scores", score_them_first=score_them)
+        plain = {*map(plain_name, table.columns)}
+        if {"rank", "score"} < plain and plain & {"docno", "docid", "doc_id"} and plain & {"qid", "query_id"}:
+            hint = "score them by trec_eval, and read what it prints"
+            _ask(table, "it holds ranked documents of runs, not scores", hint)
         if predicted := [name for name in table.columns if _PREDICTED(plain_name(name)) and table.holds_numbers(name)]:
             hint = f"compute scores of them first; else {format_columns({IGNORE: '+'.join(predicted)})} leaves them out"
             _ask(table, f"{format_list(predicted)} hold predictions, not scores", hint)
+        run = stated.get("run", "")
+        if run and "topic" not in roles and not table.holds_numbers(run) and table.count_doubled([run]):
+            _refuse_lack(table, "topic", roles)
         lacking = not {"run", "topic"} <= roles.keys() and not {"score", "measure"} & stated.keys()
         # What the user calls a run may be a column of topics × runs that looked like none.
         is_run = {*stated} == {"run"} and "score" not in roles and table.holds_numbers(stated["run"])
@@ -139,6 +146,7 @@ def _find_roles(table: Table, stated: Mapping[str, str]) -> dict[str, str]:
         exact = [name for name in free if plain_name(name) == role]
         found = [name for name in free if plain_name(name) in usual]
         found = exact or found if role != "run" else found  # a run may be a repeat of what another column names
+        found = [name for name in found if role != "score" or table.holds_numbers(name)] or found
         if role in ("run", "topic") and not found:  # prompt_id, before rater_id
             found = [name for name in free if plain_name(name).removesuffix("_id") in usual]
         if role == "topic" and found and SURE_NAMES.isdisjoint(map(plain_name, found)):  # as samples of tasks
@@ -272,10 +280,8 @@ def refuse_means(table: Table) -> NoReturn:
     """Refuse a table of runs without topics, one number a run, and say what can be done."""
     means = f"it seems to hold one number a run and no topics {_list(table)}"
     hint = "give the scores of every topic (segment, query, document), of which such numbers are means"
-    turned = format_option("format", "transposed")
-    _ask(
-        table, f"{means}, but the analyses look at how scores vary over topics", hint, if_the_columns_are_topics=turned
-    )
+    problem = f"{means}, but the analyses look at how scores vary over topics"
+    _ask(table, problem, hint, if_the_columns_are_topics=format_option("format", "transposed"))
 
 
 def _find_matrix(table: Table, stated: Mapping[str, str], kind: str | None, roles: Mapping[str, str]) -> Layout:
@@ -331,7 +337,7 @@ def _matrix(table: Table, kind: str, roles: Mapping[str, str | None], scores: li
         line = 1 if table.lines else None
         raise DataError(f"there are {rows}, but no column of a {column}", file=table.file, line=line)
     named = {role: name for role, name in roles.items() if name is not None}
-    used = {*named.values(), *scores}
+    used = {*scores, *named.values(), *(part for name in named.values() for part in name.split("+"))}
     unused = (name for name in table.columns if name not in used and not counts_rows(table, name))
     return Layout(kind, table, named, tuple(scores), tuple(unused))
 
@@ -444,11 +450,11 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
         problem = f"every name stands there several times ({format_list(names)}): a line above them is lost"
         _ask(table, problem, needed=NEEDED)
     names = [name for name in names if name in table.levels] if table.levels else names
+    runs = format_option("format", "wide") if table.file else format_columns({"run": names[0] if names else "NAME"})
     known = [measure_of_label(name).higher_is_better is not None for name in names]
     some = table.n_rows > 1 and all(map(table.holds_numbers, names)) and not is_line_of_scores(names)
     if names and not correlated and (any(known) if some and len(names) > 1 else all(known)):
         question = f"are its columns runs, or measures of a single run ({format_list(names)})?"
-        runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
         _ask(table, question, "of measures, add a column run that names it", runs=runs)
     if table.levels:
         upper, lower = zip(*table.levels.values(), strict=True)
@@ -462,8 +468,7 @@ def _refuse_measures_in_names(table: Table, names: Sequence[str]) -> None:
     held = {one: [name for name, pair in zip(names, pairs, strict=True) if one in pair] for one in measures}
     mine = max(held.values(), key=len)
     ignored = format_columns({IGNORE: "+".join(name for name in names if name not in mine)})
-    runs = format_option("format", "wide") if table.file else format_columns({"run": names[0]})
-    short = len(ignored) < 600 and not any("," in name for name in names)
+    short = len(ignored) < 600 and not re.search("[,+]", "".join(names))
     several = f"{len(mine)} runs by {len(measures)} measures ({format_list(measures)})"
     hint = f"runs: {runs}; else keep those of one measure, {ignored if short else format_list(mine)}"
     raise FormatError(f"are these {len(names)} columns as many runs, or {several}?", file=table.file, hint=hint)
@@ -513,28 +518,33 @@ def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[
     scored = {name for name in names if table.holds_numbers(name)}
     labels = [name for name in names if name not in fixed and 1 < values[name] < len(codes)]
     labels = [name for name in labels if name not in scored or table.holds_integers(name)]
-    repeats = [name for name in labels if plain_name(name) in REPEAT_NAMES]
+    beside = [name for name in labels if plain_name(name) in REPEAT_NAMES | PEOPLE_NAMES | CUTOFF_NAMES]
+    repeats = [name for name in beside if plain_name(name) not in PEOPLE_NAMES]
     labels = [name for name in labels if not (_names_score(name) or names_trait(name) or name in repeats)][:6]
     more = [size - len(found) for size in (2, 3) if size > len(found)]
     groups = [(*fixed, *group) for n in more for group in combinations(labels, n)]
-    groups += [(*group, again) for group in groups for again in repeats]
+    apart = [group for group in groups if {*group}.isdisjoint(beside)]
+    groups = [*apart, *((*group, other) for group in apart for other in beside), *groups]
     groups = [group for group in groups if scored - {*group} and not codes[[*group]].duplicated().any()]
     if not groups and not known:
         topics = [name for name in names if values[name] == len(codes) and name not in scored and len(scored) > 1]
         return {"topic": topics[0]} if topics else {}
-    group = min(groups, key=lambda each: math.prod(values[name] for name in each), default=())
-    free = [name for name in group if name not in (*fixed, *repeats)]
+    ratings = scored - {*fixed, *beside}  # whole numbers, which may be scores
+    group = min(groups, key=lambda each: (len(ratings & {*each}), math.prod(values[one] for one in each)), default=())
+    other = group[-1] if group and group[-1] in beside and len(group) > len(fixed) + 1 else ""
+    free = [name for name in group if name not in (*fixed, other)]
     no_runs = [name for name in free if names_topics(name) or plain_name(name) in TASK_NAMES]
     if "run" not in found and len(free) > len(no_runs):
-        other = NO_TOPICS | TOPIC_NAMES | TASK_NAMES
-        free.sort(key=lambda one: (plain_name(one) not in RUN_NAMES, plain_name(one) in other, values[one]))
+        usual = NO_TOPICS | TOPIC_NAMES | TASK_NAMES
+        free.sort(key=lambda one: (plain_name(one) not in RUN_NAMES, plain_name(one) in usual, values[one]))
         found["run"] = free.pop(0)
     wide = len(scored - {*group}) > 1 and not telling  # columns of scores may be runs themselves
     if "run" not in found and "topic" in found and free:
         found["topic"] = "+".join(sorted([found["topic"], *free], key=names.index))
     found = {"run": "run" if wide else "NAME", "topic": "+".join(sorted(free, key=names.index)) or "NAME", **found}
-    found |= {"measure": telling[0]} if telling else {}
-    found |= {REPEAT: group[-1]} if group and group[-1] in repeats else {}
+    telling += [other] if plain_name(other) in CUTOFF_NAMES else []  # recall at k
+    found |= {"measure": "+".join(telling)} if telling else {}
+    found |= {REPEAT: other} if other and other not in telling else {}
     return {what: name for what, name in found.items() if what != name}
 
 

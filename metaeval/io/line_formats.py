@@ -25,9 +25,7 @@ from metaeval.errors import DataError, format_count, format_list
 from metaeval.io.table import add_once, read_fields
 from metaeval.measures.resolve import measure_of_label
 
-ALL = "all"
-"""The topic of rows that sum up a run."""
-
+ALL = "all"  # the topic of rows that sum up a run
 COUNTS, TEXTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"), ("runid", "relstring")
 """Rows that count topics and documents; and beginnings of the names of rows that hold text. Neither are measures."""
 
@@ -150,8 +148,7 @@ class LineFormat:
         rows = []
         for line, row in zip(lines[first:], cells[first:], strict=True):
             if len(row) != len(columns):
-                problem = f"the line has {len(row)} columns, not {' '.join(columns)}"
-                raise DataError(problem, file=path, line=line)
+                raise DataError(f"the line has {len(row)} columns, not {' '.join(columns)}", file=path, line=line)
             rows.append(dict(zip(columns, row, strict=True)))
             if not rows[-1]["measure"]:
                 raise DataError("the name of the measure is missing", file=path, line=line)

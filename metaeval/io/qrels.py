@@ -59,13 +59,13 @@ def _read_file(path: PathLike, layout: str, kind: type[Number]) -> dict[str, dic
     for line, fields in zip(lines, rows, strict=True):
         topic, document, text = fields[0], fields[2], fields[layout.split().index(what)]
         value = number(text)
+        known, problem = result.setdefault(topic, {}), ""
         if not math.isfinite(value) or (kind is int and value != int(value)):
             problem = f"{text!r} is no {what}, a {'whole' if kind is int else 'finite'} number"
-            raise DataError(problem, file=path, line=line, topic=topic, item=document)
-        if kind is int and second.setdefault((topic, document), fields[1]) != fields[1]:
-            raise DataError("the second column has two words for it", file=path, line=line, topic=topic, item=document)
-        known = result.setdefault(topic, {})
-        if known.setdefault(document, kind(value)) != value:
+        elif kind is int and second.setdefault((topic, document), fields[1]) != fields[1]:
+            problem = "the second column has two words for it"
+        elif known.setdefault(document, kind(value)) != value:
             problem = f"it has two {what}s, {known[document]:g} and {value:g}"
+        if problem:
             raise DataError(problem, file=path, line=line, topic=topic, item=document)
     return result

@@ -204,8 +204,7 @@ def _count_labels(path: PathLike, classes: Sequence[str]) -> Shares:
     return Shares(str(path), list(position), counts / counts.sum(axis=1, keepdims=True))
 
 
-Aspect = Literal["A", "E", "S"]
-"""Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
+Aspect = Literal["A", "E", "S"]  # task accomplishment, dialogue effectiveness, customer satisfaction
 
 
 def dialogue_quality(gold: PathLike, runs: Mapping[str, PathLike], *, aspect: Aspect) -> ShareRuns:
@@ -319,8 +318,7 @@ def refuse_blank(table: Table, columns: Mapping[str, Sequence[str]], run: str | 
 
 def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
     if "label" in table.header and also in table.header:
-        problem = f"it has a column 'label' and a column {also!r}: leave one of them out"
-        raise DataError(problem, file=table.file, line=1)
+        raise DataError(f"it has a column 'label' and a column {also!r}: leave one out", file=table.file, line=1)
     return _take(table, _read_keys(table, run), "label", also)
 
 

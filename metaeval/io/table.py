@@ -40,11 +40,8 @@ from metaeval.io.strict_json import parse_json
 PARQUET, WORKBOOKS = (".parquet", ".pq"), (".xlsx", ".xlsm")
 LINES, TABLES = (".jsonl", ".ndjson"), (".csv", ".tsv")
 
-FRAME = "frame"
-"""What messages call a frame, which has no name."""
-
-TRUTH = {"true": 1.0, "false": 0.0}
-"""Words that are scores where nothing else stands in a column."""
+FRAME = "frame"  # what messages call a frame, which has no name
+TRUTH = {"true": 1.0, "false": 0.0}  # words that are scores where nothing else stands in a column
 
 _MOST_TITLES = 10  # lines above the names of columns, and these
 _SAMPLE = 200  # cells by which a column is told to hold numbers
@@ -551,8 +548,8 @@ def list_sheets(path: files.PathLike) -> dict[str, Table]:
 
 MOST_SHEET_ROWS = 1 << 20  # which Excel bounds too
 
+# Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text.
 _TAGS_A_CELL, _BYTES = 4, 10 * files.BYTES_A_CELL
-"""Tags of XML that make a cell of a workbook; and what is allowed for it, which takes as long as ten cells of a text."""
 
 
 def open_sheets(path: files.PathLike, content: bytes) -> dict[str, list[tuple[Any, ...]]]:

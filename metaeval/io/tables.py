@@ -95,8 +95,8 @@ def _say_roles(layout: Layout, stated: Collection[str]) -> None:
     if unused:
         tasks = [name for name in unused if plain_name(name) in TASK_NAMES and {"run", "topic"} <= {*layout.roles}]
         say = "".join(f"; if {name!r} names collections: {format_columns({COLLECTION: name})}" for name in tasks[:1])
-        taken = [name for name in layout.scores if measure_of_label(name).higher_is_better is None]
-        say += f"; scores are those of {format_list(taken)}" if layout.kind == "measures" and taken else ""
+        unknown = any(measure_of_label(name).higher_is_better is None for name in layout.scores)
+        say += f"; scores are those of {format_list(layout.scores)}" if layout.kind == "measures" and unknown else ""
         report_policy(f"{format_count(len(unused), 'column')} not used: {format_list(unused)}{say}", file)
     for what in COLUMNS[:3]:
         name = layout.roles.get(what, "")
@@ -183,6 +183,10 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
         hint = error.hint
         if hint is None and "topic" not in layout.roles and len(heads) > 1:
             hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
+        words = [name for name in heads if not (table.holds_numbers(name) or table.is_empty(name))]
+        if 0 < len(words) < len(heads) and "topic" in layout.roles:
+            ignore = f"{format_columns({'ignore': '+'.join(words)})} leaves out what holds no scores"
+            hint = f"{hint}; {ignore}" if hint else ignore
         raise error.changed(hint=hint) from None
     _refuse_doubtful_columns(layout, scores.reshape(cells.shape), measure, stated)
     return replace(rows, frame=rows.frame.assign(score=scores))
@@ -251,8 +255,7 @@ def rows(
         parts = [rows_of_table(table, kind=kind, columns=columns, measure=one) for one, table in opened.items()]
         return _join_matrices(parts, name, matrices)
     if not isinstance(sources, str | Path):
-        hint = "several files can be wide, transposed, trec_eval, wmt, …"
-        raise DataError(f"the format {kind} needs a single path", hint=hint)
+        raise DataError(f"the format {kind} needs a single path", hint="several files can be wide, trec_eval, wmt, …")
     layout, rows = rows_of_table(open_cells(sources), kind=kind, columns=columns, measure=measure)
     return replace(rows, name=files.stem(sources), explain=_explain_doubled(layout, columns))
 
@@ -348,7 +351,8 @@ def find_part(layout: Layout, keys: Sequence[str]) -> str | None:
     left = {name: table.count_doubled([*keys, name]) for name in few}
     telling = [name for name, doubles in left.items() if not doubles]
     parts = [name for name in left if names_topics(name) and left[name] < table.count_doubled(keys)]
-    return min(telling, key=names_trait) if telling else min(parts, key=left.__getitem__) if parts else None
+    telling.sort(key=lambda name: (name in layout.scores, names_trait(name)))
+    return telling[0] if telling else min(parts, key=left.__getitem__) if parts else None
 
 
 def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:

@@ -21,9 +21,9 @@ TOTALS = (
     "worst", "count", "average rank", "grand mean", "mittelwert", "durchschnitt", "gesamt", "moyenne", "promedio", "平均", "ø",
 )  # fmt: skip
 _SUMMARY = re.compile(
-    r"\b(ave|avg|average|g?mean|geomean|overall|total|sum|score|best|corpus|params|ci(\d\d)?|p\d\d|all|p value|std(dev|err)?"
-    r"|sem|iqr|iqm|mdn|medians?|cv|rank(s|ing)?|weighted|friedman|wilcoxon|rang|wins|support|quartile|1st qu|3rd qu"
-    r"|pooled|oa|aa|mad|md|rmsd|kx100|solved|par ?\d+|media"
+    r"\b(ave|avg|average|g?mean|geomean|overall|total|sum|score|best|corpus|params|ci(\d\d)?|p(50|90|95|99)|all|p value"
+    r"|std(dev|err)?|sem|iqr|iqm|mdn|medians?|cv|rank(s|ing)?|weighted|friedman|wilcoxon|rang|wins|support|quartile|1st qu"
+    r"|3rd qu|pooled|gm|scaled|wtmad|optimality gap|mad|rmsd|kx100|solved|par ?\d+|media"
     r"|combined|null|durchschn|gemiddelde?|totaal|toplam|ortalama|итого|среднее|总分|总体|总计|全体|合計)\b"
 )
 _STATISTIC = (
@@ -39,7 +39,7 @@ def is_total(label: object) -> bool:
 
 def names_summary(label: str) -> bool:
     """Say whether a name has a word of what sums up or compares others, as mean_easy or p-value do."""
-    return label == r"\N" or _SUMMARY.search(re.sub(r"[\W_]+", " ", label.lower())) is not None
+    return label in (r"\N", "OA", "AA", "MD") or _SUMMARY.search(re.sub(r"[\W_]+", " ", label.lower())) is not None
 
 
 def names_statistic(name: object) -> bool:

@@ -31,14 +31,7 @@ from metaeval.stats import intervals
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.arrays import FloatArray, IntArray, divide, scale_squares
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.pair_tests import (
-    MAX_T,
-    PairedTest,
-    PairedTestResult,
-    WeightedPairs,
-    simultaneous_reach,
-    studentise,
-)
+from metaeval.stats.pair_tests import MAX_T, PairedTest, PairedTestResult, WeightedPairs, simultaneous_reach, studentise
 from metaeval.stats.parallel import split_work
 from metaeval.stats.resampling import draw_weights
 

@@ -23,14 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.arrays import (
-    FloatArray,
-    check_count,
-    check_shape,
-    quantise,
-    round_scaled,
-    scale_scores,
-)
+from metaeval.stats.arrays import FloatArray, check_count, check_shape, quantise, round_scaled, scale_scores
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.parallel import split_work
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, TauVariant, tau, tau_by_run

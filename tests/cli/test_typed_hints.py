@@ -157,7 +157,6 @@ LEADS_ON = None
 CASES = {
     # the files; every answer with what is right if it is typed; what is typed from the start
     "runs of another name": ({"s.csv": long(ENTRY)}, BY_ENTRY),
-    "semicolons": ({"s.csv": long(ENTRY, sep=";")}, BY_ENTRY),
     "lines of JSON": ({"s.jsonl": lines(dict(zip(NAMES, row, strict=True)) for row in ROWS)}, BY_ENTRY),
     "objects in lines of JSON": (
         {"s.jsonl": lines({"entry": r, "topic": t, "metrics": {"score": s, "ci": [0, 1]}} for r, t, s in ROWS)}, BY_ENTRY,
@@ -165,11 +164,7 @@ CASES = {
     "Parquet": ({"s.parquet": pd.DataFrame(ROWS, columns=NAMES).to_parquet()}, BY_ENTRY),
     "a workbook": ({"s.xlsx": sheets(s=[NAMES, *ROWS])}, BY_ENTRY),
     "a title in a workbook": ({"s.xlsx": sheets(s=[["Table 1", "", ""], NAMES, *ROWS])}, BY_ENTRY),
-    "spaces in names": ({"s.csv": long("the entry,topic,score")}, {"--columns 'run=the entry'": of()}),
     "topics of another name": ({"s.csv": long("run,place,score")}, {"--columns topic=place": of()}),
-    "units in names": ({"s.csv": long("entry,topic,BLEU (%)")}, {"--columns run=entry": of("BLEU (%)")}),
-    "neither": ({"s.csv": long("entry,place,score")}, {"--columns run=entry,topic=place": of()}),
-    "nothing": ({"s.csv": long("entry,place,figure")}, {"--columns run=entry,topic=place": of("figure")}),
     "several measures": (
         {"s.csv": lay([["wav", "kind", "net", "PESQ", "STOI"], *((t, "x", r, s, s) for r, t, s in ROWS)])},
         {"--columns run=net,topic=wav": {**of("PESQ"), **of("STOI")}},
@@ -218,6 +213,10 @@ CASES = {
     "two kinds": ({"s.csv": twice("kind", "xy")}, ask_kind("kind")),
     "annotators": ({"s.csv": twice("annotator", "xy")}, ask_kind("annotator") | {"--doubled mean": of(add=0.25)}),
     "seeds": ({"s.csv": twice("seed", "12")}, {"--repeats seed": BOTH_TIMES}),
+    "numbered segments of documents beside runs": (
+        {"s_AP.csv": lay([["doc", "seg", *RUNS], *([*divmod(n, 2), *(ONE[r, t] for r in RUNS)] for n, t in enumerate(TOPICS))])},
+        {"--columns topic=doc+seg": of("AP", call=lambda topic: "{}/{}".format(*divmod(int(topic[1]) - 1, 2)))},
+    ),
     "folds of data sets": (
         {"s.csv": twice("fold", "12", "model,place,score")}, {"--columns run=model,topic=place --repeats fold": BOTH_TIMES},
     ),

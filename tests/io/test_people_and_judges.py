@@ -140,7 +140,7 @@ UNMATCHED = [
     ({"item": ["x", "x", "y"], "annotator": ["a"] * 3, "label": [0, 1, 1]}, JUDGE, {}, "there is a second vote of a"),
     ({"item": ["x"], "annotator": [" "], "label": [0]}, JUDGE, {}, "people.csv:2: the annotator is missing"),
     ({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, {}, "vote '1.5' of ann is not one of the classes"),
-    (PEOPLE | {"model": [0, 1]}, JUDGE, {}, "people and judges have the same names, model .leave them out"),
+    (PEOPLE | {"model": [0, 1]}, JUDGE, {}, "people and judges have the same names, model .leave out one of each"),
     (PEOPLE | {"num_words": [0, 1]}, JUDGE, {}, "the column 'num_words' is called as an index, topics"),
     (PEOPLE | TOPICS, JUDGE, {}, "nobody labelled this item .both tables must have a column topic"),
     (PEOPLE, JUDGE | TOPICS, {}, "nobody labelled this item .both tables"),

@@ -237,6 +237,7 @@ FEW_BELOW = RNG.random((3, 8)).round(3)
         *[(np.where([[False] * 7 + [True]] * 3, number, FEW_BELOW), f"F1 is {number:g} in some cells, far from all others")
           for number in (-1, -9, -99, -99.9, -999, -9999, 9, 51, 99, 9999, 1e9)],
         (np.where(np.arange(24).reshape(3, 8) == 10, 9.0, np.ceil(5 * FEW_BELOW)), "F1 is 9 in some cells"),
+        (np.resize([2, 98, 3, 4, 5, 1, 4, 2, 99, 3, 1.0], (3, 8)), "F1 is 99 in some cells"),
         (RNG.choice([-1.0, 0.0, 1.0], (3, 8)), ""),  # wins, ties and losses
         (np.where(RNG.random((3, 8)) < 0.5, -1.0, RNG.random((3, 8))), ""),  # half of all cells
         (RNG.uniform(-1, 1, (3, 8)), ""),  # correlations

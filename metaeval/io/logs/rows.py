@@ -96,12 +96,7 @@ class LogFormat:
 
 def has_keys(*keys: str) -> Callable[[Any], bool]:
     """Return what says whether the first record of a file has these keys."""
-
-    def fits(sample: Any) -> bool:
-        record = sample.first_record
-        return isinstance(record, dict) and set(keys) <= set(record)
-
-    return fits
+    return lambda sample: isinstance(sample.first_record, dict) and {*keys} <= {*sample.first_record}
 
 
 def walk(folder: files.PathLike) -> list[files.PathLike]:
