@@ -19,7 +19,7 @@ FILES = {
     "consistency ties.csv --tau tau_b": "where all runs are tied, as they are on some half for AP: use tau_a",
     "power ''": "there is no data set ''",
     "power holes.csv --missing drop-topic": "--missing drop-topic would leave no topic (choose another policy",
-    "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one of them out",
+    "score both.csv both.csv -l labels --classes 0,1": "it has a column 'label' and a column 'gold': leave one out",
     "judges people.csv judges.csv --classes 1,2": "item 1: nobody labelled it",
     "power tiny.csv --out tiny.csv": "tiny.csv is a file, or cannot be written",
     "power tiny.csv --out tiny.csv/out": "tiny.csv is a file, or cannot be written",

@@ -214,7 +214,7 @@ CASES = {
     "annotators": ({"s.csv": twice("annotator", "xy")}, ask_kind("annotator") | {"--doubled mean": of(add=0.25)}),
     "seeds": ({"s.csv": twice("seed", "12")}, {"--repeats seed": BOTH_TIMES}),
     "numbered segments of documents beside runs": (
-        {"s_AP.csv": lay([["doc", "seg", *RUNS], *([*divmod(n, 2), *(ONE[r, t] for r in RUNS)] for n, t in enumerate(TOPICS))])},
+        {"AP.csv": lay([["doc", "seg", *RUNS], *([*divmod(n, 2), *(ONE[r, t] for r in RUNS)] for n, t in enumerate(TOPICS))])},
         {"--columns topic=doc+seg": of("AP", call=lambda topic: "{}/{}".format(*divmod(int(topic[1]) - 1, 2)))},
     ),
     "folds of data sets": (
