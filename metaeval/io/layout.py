@@ -514,20 +514,20 @@ def _guess_labels(table: Table, known: Mapping[str, str] | None = None) -> dict[
     telling = [name for name in names if name not in found.values() and _holds_measures(table, name)][:1]
     fixed = [*found.values(), *telling]
     codes = pd.DataFrame({name: table.codes(name)[:100_000] for name in (*fixed, *names)})
-    values = {name: codes[name].nunique() for name in codes}
+    n, values = len(codes), {name: codes[name].nunique() for name in codes}
     scored = {name for name in names if table.holds_numbers(name)}
-    labels = [name for name in names if name not in fixed and 1 < values[name] < len(codes)]
-    labels = [name for name in labels if name not in scored or table.holds_integers(name)]
+    labels = [name for name in names if name not in fixed and 1 < values[name] < n]
+    labels = [name for name in labels if name not in scored or (2 * values[name] <= n and table.holds_integers(name))]
     beside = [name for name in labels if plain_name(name) in REPEAT_NAMES | PEOPLE_NAMES | CUTOFF_NAMES]
     repeats = [name for name in beside if plain_name(name) not in PEOPLE_NAMES]
     labels = [name for name in labels if not (_names_score(name) or names_trait(name) or name in repeats)][:6]
     more = [size - len(found) for size in (2, 3) if size > len(found)]
-    groups = [(*fixed, *group) for n in more for group in combinations(labels, n)]
+    groups = [(*fixed, *group) for size in more for group in combinations(labels, size)]
     apart = [group for group in groups if {*group}.isdisjoint(beside)]
     groups = [*apart, *((*group, other) for group in apart for other in beside), *groups]
     groups = [group for group in groups if scored - {*group} and not codes[[*group]].duplicated().any()]
     if not groups and not known:
-        topics = [name for name in names if values[name] == len(codes) and name not in scored and len(scored) > 1]
+        topics = [name for name in names if values[name] == n and name not in scored and len(scored) > 1]
         return {"topic": topics[0]} if topics else {}
     ratings = scored - {*fixed, *beside}  # whole numbers, which may be scores
     group = min(groups, key=lambda each: (len(ratings & {*each}), math.prod(values[one] for one in each)), default=())

@@ -263,8 +263,6 @@ def _take_shares(dialogue: dict[str, Any], aspect: str) -> list[float]:
     return [given[name] for name in FIVE_CLASSES]
 
 
-# Tables of labels, and of probabilities.
-
 ONE_TOPIC = "all"  # the topic of all items if a table has no topics
 
 Columns = Mapping[str, str] | None

@@ -185,8 +185,8 @@ def _rows_of_matrix(layout: Layout, columns: list[Any], measure: str, stated: Ma
             hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
         words = [name for name in heads if not (table.holds_numbers(name) or table.is_empty(name))]
         if 0 < len(words) < len(heads) and "topic" in layout.roles:
-            ignore = f"{format_columns({'ignore': '+'.join(words)})} leaves out what holds no scores"
-            hint = f"{hint}; {ignore}" if hint else ignore
+            left = format_columns({"ignore": "+".join(words)})
+            hint = f"{hint or ''}; {left} leaves out what holds no scores".lstrip("; ")
         raise error.changed(hint=hint) from None
     _refuse_doubtful_columns(layout, scores.reshape(cells.shape), measure, stated)
     return replace(rows, frame=rows.frame.assign(score=scores))
@@ -364,6 +364,8 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         "collections": {COLLECTION: told}, "measures": parts.get("measure", {"measure": told}),
         "parts of a run": parts["run"], "parts of a topic": parts["topic"], "repeats": {REPEAT: told},
     }  # fmt: skip
+    if plain_name(told) in ("k", "cutoff", "top_k", "depth"):
+        return f"{told!r} is a part of a measure: {format_columns({**stated, **meanings['measures']})}"
     described = names_trait(told) or layout.table.holds_numbers(told)
     n = (
         1
