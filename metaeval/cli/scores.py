@@ -118,12 +118,12 @@ def convert(values: Values) -> None:
     from metaeval.data.scores import only_collection
     from metaeval.datasets.open import open_collections
 
+    if Path(values.source).resolve() == values.target.resolve():
+        raise MetaevalError(f"{values.target} is the source itself: give the target another name")
     with working("converting"):
         options = read_opening(values) | find_directions(values)
         found = open_collections(values.source, measure=values.measure, **options)
         found = found if values.to_format == "store" else [only_collection(found, values.source)]
-        if Path(values.source).resolve() == values.target.resolve():
-            raise MetaevalError(f"{values.target} is the source itself: give the target another name")
         for scores in found:
             _write(scores, values.target, values.to_format, values.defuse_formulas)
 

@@ -424,10 +424,9 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
     ordinal = traits.get("ordinal")
     if ordinal is None or ordinal.mark == NOTHING or not ordinal.failed:
         return Finding("formula", f"Properties of its formula: {marks}", "", "holds", told=False)
-    others = [checks for other, checks in tried.items() if other != title and "ordinal" in checks]
+    others = [heed for other, checks in tried.items() if other != title and (heed := heed_order(checks))]
     plural = {"respects": "respect it", "ignores": "ignore it", "does not always respect": "do not always"}
-    heeds = Counter(plural[heed_order(checks)] for checks in others).most_common()
-    beside = ", ".join(f"{n} {words}" for words, n in heeds)
+    beside = ", ".join(f"{n} {plural[heed]}" for heed, n in Counter(others).most_common())
     sentence = f"Its formula {heed_order(traits)} the order of the classes; of the {len(others)} others {beside}"
     numbers = f"fails in {ordinal.failed:,} of {ordinal.cases:,} made-up cases, which are not from these runs"
     return Finding("formula", sentence, numbers, "holds")
@@ -436,8 +435,10 @@ def judge_formula(tried: Mapping[str, Mapping[str, PropertyCheck]], title: str) 
 def heed_order(traits: Mapping[str, PropertyCheck]) -> str:
     """Return what a formula does to the order of the classes; it ignores it if it does so even where all have items."""
     check, mixed = traits.get("ordinal"), traits.get("ordinal with mixed gold")
-    if check is None or not check.cases or check.holds:
-        return "respects" if check and check.holds else ""
+    if check is None or check.holds is None:
+        return ""
+    if check.holds:
+        return "respects"
     return "ignores" if check.cases == check.failed and not (mixed and mixed.holds) else "does not always respect"
 
 

@@ -125,12 +125,10 @@ def _explain(sample: Sample, found: str | DataError) -> DataError:
         problem = "it holds documents, of a run or of judgements (qrels), not scores"
         raise FormatError(problem, file=sample.path, hint="score the run by trec_eval -q, and read what it prints")
     if has_scores(sample.lines[:20]) and sample.kind == "text":
-        problem = (
-            "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures)"
-        )
+        may = "lines of three columns may be measure, topic, value (trec_eval) or topic, measure, value (ir_measures)"
         ways = f"measures stand first: {format_option('format', 'trec_eval')}; topics: {format_option('format', 'ir_measures')}"
         hint = f"{ways}; if these are run, topic and score, put a first line with these names into the file"
-        return FormatError(f"{problem}, and their names do not tell which", file=sample.path, hint=hint)
+        return FormatError(f"{may}, and their names do not tell which", file=sample.path, hint=hint)
     if isinstance(found, DataError) and (
         sample.kind != "text" or files.plain_path(sample.path).lower().endswith(TABLES)
     ):

@@ -229,9 +229,8 @@ def _find_long(table: Table, roles: dict[str, str], stated: Mapping[str, str], k
         say = {"if_it_is_time": {"score": roles["time"]}} if "time" in roles else {}
         _ask(table, question + "".join(marked[:1]), needed=NEEDED, **say)
     # Where no score has to be the latest, a time is not used.
-    took = "time" in roles and not table.count_doubled(
-        [roles[role] for role in ("run", "topic", "measure") if role in roles]
-    )
+    keys = [name for role, name in roles.items() if role not in ("score", "time", DIRECTION)]
+    took = "time" in roles and not table.count_doubled(keys)
     used = {*scores, *(name for role, name in roles.items() if role != "time" or not took)}
     free = [name for name in table.columns if name not in used and name not in parts]
     bare = ("", "level_0")  # an index of pandas without a name

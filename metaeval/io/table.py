@@ -342,8 +342,7 @@ def _as_column(cells: Sequence[Any]) -> np.ndarray:
     return np.fromiter(cells, dtype=object, count=len(cells))
 
 
-DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}
-"""What may separate columns, the most likely first, and its name."""
+DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "spaces"}  # of columns
 
 
 def find_delimiter(path: files.PathLike, text: str) -> str:
@@ -470,7 +469,7 @@ def _parse_plain(
 
 
 def _read_parquet(path: files.PathLike) -> Table:
-    """Read the names of the columns; metadata of pandas and extension types, which could run code, are ignored."""
+    """Read the names of the columns; of metadata only which columns are an index counts, extension types are ignored."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -502,13 +501,22 @@ def _read_parquet(path: files.PathLike) -> Table:
         texts = [name for name, kind in kinds.items() if str(kind) in ("string", "large_string")]
         file = pq.ParquetFile(content, page_checksum_verification=True, read_dictionary=texts)
         files.check_size(100 * file.metadata.num_rows, path, "the rows in it would take")
-        # An index of pandas stands last, perhaps without a name; what it holds names the rows.
-        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-        index = [name for name in described.get("index_columns", ()) if isinstance(name, str) and name in kinds]
-        stored = {re.sub("^__index_(.*)__$", r"\1", name): name for name in dict.fromkeys((*index, *schema.names))}
-        _check_header(schema.names, path)
-        names = _check_header([*stored], path)
+        # An index stands last, perhaps without a name; what it holds names the rows.
+        index = _list_index(schema)
+        ordered = [*index, *(name for name in schema.names if name not in index)]
+        called = [re.sub("^__index_(.*)__$", r"\1", name) for name in ordered]
+        pairs = [pair for pair in zip(called, ordered, strict=True) if pair[0] == pair[1] or pair[0] not in kinds]
+        names = _check_header([name for name, _ in pairs], path)
+        stored = dict(zip(names, (name for _, name in pairs), strict=True))
     return Table(str(path), _Lazy(names, decode), file.metadata.num_rows)
+
+
+def _list_index(schema: Any) -> list[str]:
+    """Return which columns are an index of pandas, as its record says; one that is damaged says nothing."""
+    with suppress(LookupError, TypeError, ValueError, RecursionError):
+        described = [*json.loads(schema.metadata[b"pandas"])["index_columns"]]
+        return [name for name in schema.names if name in described]
+    return []
 
 
 def _read_workbook(path: files.PathLike) -> Table:
@@ -602,20 +610,21 @@ NESTED = ("metrics", "measures", "scores")  # keys of objects that hold a score 
 
 def _read_records(path: files.PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list; a key with plain values is a column, each in ``"metrics": {…}`` too."""
-    begin, first = next(files.stream_lines(path), (1, ""))
+    hint = 'write a list of rows: [{"run": "a", "topic": "t1", "AP": 0.5}, …]'
+    lines = files.read_lines(path)
+    begin, first = next(lines)
     if first.strip() == "{" or first.lstrip().startswith("["):
-        whole = parse_json(files.read_text(path), path, begin, with_nan=True)
-        found: Iterable[tuple[int | None, Any]] = (
-            (None, one) for one in (whole if isinstance(whole, list) else [whole])
-        )
+        text = files.read_text(path)
+        whole = parse_json(text, path, None if "\n" in text.strip() else begin, with_nan=True)
+        listed = whole if isinstance(whole, list) else [whole]
+        found: Iterable[tuple[int | None, Any]] = ((None, one) for one in listed)
     else:
-        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in files.read_lines(path))
+        found = ((line, parse_json(one, path, line, with_nan=True)) for line, one in chain([(begin, first)], lines))
     records: list[dict[str, Any]] = []
     names, plain = dict[str, None](), set[str]()
     deep: dict[str, int | None] = {}
     for line, record in found:
         if not isinstance(record, dict):
-            hint = 'write a list of rows: [{"run": "a", "topic": "t1", "AP": 0.5}, …]'
             raise DataError("it is no object with names and values", file=path, line=line, hint=hint)
         for outer in [name for name in NESTED if isinstance(record.get(name), dict)]:
             inner = record.pop(outer)
@@ -633,7 +642,6 @@ def _read_records(path: files.PathLike) -> Table:
         hint = "write the number itself, or null where there is none"
         raise DataError(problem, file=path, line=deep[name], hint=hint)
     if records and not plain:
-        hint = 'write a list of rows: [{"run": "a", "topic": "t1", "AP": 0.5}, …]'
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path, hint=hint)
     if deep:
         report_policy(f"left out what holds objects or lists, not numbers: {format_list([*deep])}", path)

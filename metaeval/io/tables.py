@@ -21,6 +21,7 @@ from metaeval.data.columns import (
     CLUSTER,
     COLLECTION,
     COLUMNS,
+    CUTOFF_NAMES,
     DIRECTION,
     JUDGE,
     PEOPLE_NAMES,
@@ -364,20 +365,13 @@ def _name_column(told: str, layout: Layout, stated: Mapping[str, str]) -> str:
         "collections": {COLLECTION: told}, "measures": parts.get("measure", {"measure": told}),
         "parts of a run": parts["run"], "parts of a topic": parts["topic"], "repeats": {REPEAT: told},
     }  # fmt: skip
-    if plain_name(told) in ("k", "cutoff", "top_k", "depth"):
+    plain = plain_name(told)
+    if plain in CUTOFF_NAMES:
         return f"{told!r} is a part of a measure: {format_columns({**stated, **meanings['measures']})}"
     described = names_trait(told) or layout.table.holds_numbers(told)
-    n = (
-        1
-        if plain_name(told) in REPEAT_NAMES - {"fold"}
-        else 2
-        if names_topics(told) or plain_name(told) == "fold"
-        else 3
-        if described
-        else 5
-    )
-    part = next((f"parts of a {role}" for role in ("run", "topic") if plain_name(told) in ROLES[role]), None)
-    likely = [part] if part and plain_name(told) in SURE_NAMES else [part, "repeats"] if part else [*meanings][-n:]
+    n = {"fold": 2}.get(plain, 1) if plain in REPEAT_NAMES else 2 if names_topics(told) else 3 if described else 5
+    part = next((f"parts of a {role}" for role in ("run", "topic") if plain in ROLES[role]), None)
+    likely = [part] if part and plain in SURE_NAMES else [part, "repeats"] if part else [*meanings][-n:]
     shown = ", ".join(format_columns({**stated, **meanings[what]}) for what in likely)
-    mean = f"; of people their mean: {format_option('doubled', 'mean')}" if plain_name(told) in PEOPLE_NAMES else ""
+    mean = f"; of people their mean: {format_option('doubled', 'mean')}" if plain in PEOPLE_NAMES else ""
     return f"{told!r} tells them apart: if it holds {' or '.join(likely)}, say so: {shown}{mean}"

@@ -123,10 +123,11 @@ def _stands_apart(finite: FloatArray, end: float) -> bool:
     # Compared as they are, scores need no memory; in nearly every file this tells.
     near = [finite > 0.6 * end if end > 0 else finite < end / 3, *([finite == end] if end in SENTINELS else [])]
     for marked in near if end else ():
-        if 0 < 2 * np.count_nonzero(marked) <= finite.size:
+        n = int(np.count_nonzero(marked))
+        if 0 < 2 * n <= finite.size:
             codes = np.unique(finite[marked])
             few = len(codes) == 1 or (len(codes) <= 3 and not (codes % 1).any())
-            if few and _may_be_codes(codes, int(marked.sum()), finite[~marked]):
+            if few and _may_be_codes(codes, n, finite[~marked]):
                 return True
     return False
 
@@ -170,10 +171,8 @@ def _find_two_scales(rows: FloatArray, axis: int) -> Odd | None:
         return None
     percent = highest <= 100
     for most, least in ((1, 10), (5, 40)) if rows.size >= 2 * FEWEST * (1 if percent or axis else 2) else ():
-        small = (largest <= 2 * most) & (
-            10 * (known > most).sum(axis=1) <= known.shape[1]
-        )  # a few word error rates are above 1
-        small &= (known % 1 > 0).any(axis=1) | (most > 1)
+        few = 10 * (known > most).sum(axis=1) <= known.shape[1]  # some word error rates are above 1
+        small = few & (largest <= 2 * most) & ((known % 1 > 0).any(axis=1) | (most > 1))
         if small.any() and not small.all() and (percent or most == 1) and highest > least:
             others = largest[~small].min()
             if others > least or (most == 1 and axis == 0 and percent and others > 2):  # weak runs, in percent

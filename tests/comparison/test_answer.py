@@ -221,10 +221,8 @@ def test_runs_that_were_left_out_are_not_counted(tmp_path):
 
 def test_what_ignores_the_order_of_classes_is_told_so():
     runs = make_runs(12, 30, 4, seed=0)
-    largest = Measure(
-        "KS", False, (0, 1), kind="quantification",
-        formula=lambda estimated, gold: np.abs(np.cumsum(estimated - gold, axis=-1)).max(axis=-1),
-    )  # fmt: skip
+    formula = lambda estimated, gold: np.abs(np.cumsum(estimated - gold, axis=-1)).max(axis=-1)  # noqa: E731
+    largest = Measure("KS", False, (0, 1), kind="quantification", formula=formula)
     found = find_answer(compare("NVD", runs, against=["NMD", "JSD", "RNOD", largest], **QUICK))
     assert found.headline == "Its formula ignores the order of the classes, unlike RNOD"
     begins = "Its formula ignores the order of the classes; of the 4 others 2 respect it, 1 ignore it, 1 do not always"

@@ -29,10 +29,9 @@ BLEU = "b\t20\nb\t30\nb\t40\na\t10\na\t50\na\t60\n"
 SYNTHETIC = "synthetic_ref\t1\nsynthetic_ref\t2\nsynthetic_ref\t3\n"
 METRICS = [{"run": run, "topic": "t", "metrics": {"acc": k, "f1": k / 2}} for k, run in enumerate("ab")]
 
-# what is written, what is read (a file or folder), options, and what is found there
 TOT = "a AP t1 0.5\na AP t2 0.25\na AP all 0.375\nb AP t1 1\nb AP t2 0\nb AP all 0.5\n"
 IR_MEASURES = "a t1 AP 0.5\na t2 AP 0.25\na all AP 0.375\nb t1 AP 1\nb t2 AP 0\nb all AP 0.5\n"
-READ = [
+READ = [  # what is written, what is read (a file or folder), options, and what is found there
     ({"s.csv": TIDY}, "s.csv", {}, "AP: a 0.5, b 0.25 (t1)"),
     ({"s.tsv": TIDY.replace(",", "\t")}, "s.tsv", {}, "AP: a 0.5, b 0.25 (t1)"),
     ({"s.txt": TIDY.replace(",", "\t")}, "s.txt", {"format": "tidy"}, "AP: a 0.5, b 0.25 (t1)"),
@@ -66,6 +65,7 @@ READ = [
     ({"judge": IR_MEASURES}, "judge", {}, "AP: a 0.5 0.25, b 1 0 (t1 t2)"),
     ({"s.jsonl": json.dumps(METRICS)}, "s.jsonl", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
     ({"s.json": json.dumps(METRICS[0], indent=1)}, "s.json", {}, "acc: a 0; f1: a 0 (t)"),
+    ({"s.json": json.dumps(METRICS).encode("utf-16")}, "s.json", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
     ({"s.jsonl": "\n".join(map(json.dumps, METRICS))}, "s.jsonl", {}, "acc: a 0, b 1; f1: a 0, b 0.5 (t)"),
     ({"p.csv": "name,qid,measure,value\nDPH,1,map,1\nDPH,2,map,0\n"}, "p.csv", {},
      "map: DPH 1 0 (1 2)"),  # of PyTerrier

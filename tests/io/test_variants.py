@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from metaeval.errors import DataError
@@ -207,8 +208,6 @@ def test_a_variant_of_a_matrix_is_read_as_it_was_written_or_asked_about_or_refus
     try_inputs(check_variant, (0, 150), tmp_path, least_equal=0.85)
 
 
-# Tables as communities publish them
-
 TOPICS = ("q1", "q2", "q3", "q4", "q5")
 GRID = "topic,a,b,c,d\n" + "".join(f"{topic},0.5,0.25,0.1{n},0.7\n" for n, topic in enumerate(TOPICS))
 UNEVEN = ((0.11, 0.52, 0.93), (0.44, 0.25, 0.36), (0.77, 0.18, 0.69), (0.22, 0.83, 0.34))
@@ -303,6 +302,10 @@ def test_an_index_without_a_name_names_the_topics_of_parquet_as_it_does_those_of
         frame.astype(float).to_csv(tmp_path / "x_ap.csv")
         found = [show_scores(read_with_notes(read_scores, tmp_path / f"x_ap.{end}")[0]) for end in ("parquet", "csv")]
         assert found == ["AP: a 0.5 0.25 1, b 1 0 1 ({} {} {})".format(*index)] * 2
+        table = pq.read_table(tmp_path / "x_ap.parquet", columns=["a", "b"])
+        for record in (b"[]", b"{", b'{"index_columns": 5}', b'{"index_columns": [["a"]]}', b"[" * 100_000, b"\xff"):
+            pq.write_table(table.replace_schema_metadata({b"pandas": record}), tmp_path / "y_ap.parquet")
+            assert show_scores(read_with_notes(read_scores, tmp_path / "y_ap.parquet")[0]).endswith("(1 2 3)")
 
 
 def test_a_folder_with_a_table_of_measures_for_each_run_is_not_taken_for_one_of_measures(tmp_path):
